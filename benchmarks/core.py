@@ -123,7 +123,7 @@ end()
 """
 NOISE = """
 import os, numpy as np
-from travas import Variants
+from travas import Log
 from travas.mechanisms import mechanism
 counts = np.random.default_rng(0).geometric(0.05, 1_000_000)
 begin()
@@ -166,7 +166,7 @@ lengths = np.clip(rng.geometric(1 / 8, 1_000_000) + 3, 1, 60)
 events = (rng.zipf(1.4, lengths.sum()) % 40).astype("uint32").tobytes()
 ends = 4 * np.cumsum(lengths)
 keys = [events[begin:end] for begin, end in zip((ends - 4 * lengths).tolist(), ends.tolist())]
-log = travas.Variants([f"activity {i}" for i in range(40)], keys, np.ones(len(keys), dtype=np.int64))
+log = travas.Log([f"activity {i}" for i in range(40)], keys, np.ones(len(keys), dtype=np.int64))
 del events
 begin()
 travas.synthesize(log, epsilon=1, delta="1e-6", times=None).write(OUT, existing="replace")

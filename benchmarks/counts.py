@@ -19,7 +19,7 @@ import polars as pl
 from harness import DATA, HERE, spread
 from sampled_metrics import similarity_of_samples
 
-from travas import Variants, read
+from travas import Log, read
 from travas.evaluation.metrics import relative_log_similarity
 from travas.mechanisms import mechanism
 from travas.trusted.samplers import Seeded
@@ -32,17 +32,17 @@ RESULTS = HERE / "results" / "counts.csv"
 
 
 @lru_cache(maxsize=1)
-def log_of(path: Path) -> Variants:
+def log_of(path: Path) -> Log:
     return read(path)
 
 
-def error(log: Variants, release: Any) -> float:
+def error(log: Log, release: Any) -> float:
     true = dict(log.items())
     pairs = zip(release.variants, release.counts, strict=True)
     return fmean(abs(count - true[trace]) / true[trace] for trace, count in pairs)
 
 
-def similarity(log: Variants, release: Any) -> float:
+def similarity(log: Log, release: Any) -> float:
     return (similarity_of_samples if len(log) > MANY else relative_log_similarity)(log, release)
 
 

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from harness import DATA, spread
 
-from travas import Variants, read
+from travas import Log, read
 from travas.evaluation.compare import covered_cases
 from travas.evaluation.metrics import relative_log_similarity
 from travas.mechanisms import mechanism
@@ -47,7 +47,7 @@ Job = tuple[str, str, str, str]
 
 
 @lru_cache(maxsize=1)
-def log_of(file: str) -> Variants:
+def log_of(file: str) -> Log:
     return read(DATA / file)
 
 

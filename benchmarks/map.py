@@ -28,7 +28,7 @@ import numpy as np
 from harness import DATA, SCRATCH, finish, row, spread
 
 from synthesis import LOGS
-from travas import MapRelease, Mechanism, Reading, Variants, read
+from travas import Log, MapRelease, Mechanism, Reading, read
 from travas.log.questions import Details
 from travas.mechanisms import mechanism
 from travas.sources.encoded_cases import EncodedTotals
@@ -51,7 +51,7 @@ Pair = tuple[Any, Any]
 
 
 @lru_cache(maxsize=1)
-def log_of(name: str) -> Variants:
+def log_of(name: str) -> Log:
     return read(next(DATA.glob(f"{name}.*")), Reading(details=Details(times="if recorded")))
 
 

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from harness import DATA, spread
 
-from travas import MapRelease, Variants, read
+from travas import Log, MapRelease, read
 from travas.evaluation.pm4py_models import fitness_and_precision, map_fitness_and_precision
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
@@ -38,7 +38,7 @@ Scores = tuple[float, float]
 
 
 @lru_cache(maxsize=1)
-def log_of(name: str) -> Variants:
+def log_of(name: str) -> Log:
     return read(next(DATA.glob(f"{name}.*")))
 
 

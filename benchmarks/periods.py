@@ -18,7 +18,7 @@ from pathlib import Path
 
 import polars as pl
 
-from travas import BudgetError, Ledger, Optimal, Period, Reading, Release, Variants, read
+from travas import BudgetError, Ledger, Log, Optimal, Period, Reading, Release, read
 from travas.evaluation.metrics import relative_log_similarity
 from travas.mechanisms.mechanism import Mechanism
 from travas.pipeline import run
@@ -95,7 +95,7 @@ def _month(
     return numbers
 
 
-def _similarity(variants: Variants, releases: list[Release]) -> float:
+def _similarity(variants: Log, releases: list[Release]) -> float:
     return statistics.mean(relative_log_similarity(variants, release) for release in releases)
 
 

@@ -29,7 +29,7 @@ from zlib import crc32
 from harness import DATA, SCRATCH, finish, row, spread
 from sampled_metrics import Counts, sampled
 
-from travas import Variants, read
+from travas import Log, read
 from travas.evaluation.metrics import relative_log_similarity
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
@@ -69,7 +69,7 @@ Job = tuple[str, str, str, int]
 
 
 @lru_cache(maxsize=1)
-def log_of(name: str) -> Variants:
+def log_of(name: str) -> Log:
     return read(next(DATA.glob(f"{name}.*")))
 
 

@@ -28,7 +28,7 @@ from harness import DATA, SCRATCH, finish, row
 from sampled_metrics import Counts, sampled
 
 from synthesis import LOGS
-from travas import Attribute, Reading, Synthesis, SyntheticRelease, Times, Variants, read
+from travas import Attribute, Log, Reading, Synthesis, SyntheticRelease, Times, read
 from travas.evaluation.details import TimeProfile, attribute_distance, released_cases
 from travas.evaluation.metrics import relative_log_similarity as similarity
 from travas.log.calendar import SECOND
@@ -100,7 +100,7 @@ ATTRIBUTE_BARS = {
 
 
 @lru_cache(maxsize=1)
-def log_of(name: str) -> Variants:
+def log_of(name: str) -> Log:
     measured = ATTRIBUTES.get(name, ())
     named = tuple(attribute.name for attribute in measured if not attribute.is_number)
     numbers = tuple(attribute.name for attribute in measured if attribute.is_number)
@@ -117,7 +117,7 @@ def sampled_log(name: str) -> Counts:
     return sampled(dict(log_of(name).items()))
 
 
-def cases_of(log: Variants) -> EncodedCases:
+def cases_of(log: Log) -> EncodedCases:
     if not isinstance(log.totals, EncodedTotals):
         raise SystemExit("the log was read without times")
     return log.totals.cases

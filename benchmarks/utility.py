@@ -23,7 +23,7 @@ from zlib import crc32
 import numpy as np
 from harness import DATA
 
-from travas import Variants, read
+from travas import Log, read
 from travas.evaluation.metrics import _edit_distances, absolute_log_difference, relative_log_similarity
 from travas.mechanisms import mechanism
 from travas.releases.release import Frequencies
@@ -48,7 +48,7 @@ Measured = tuple[float, float]
 Job = tuple[str, str, Frequencies, str, str]
 
 
-def most(log: Variants, release: Any) -> float:
+def most(log: Log, release: Any) -> float:
     """The similarity that no frequencies on these released variants can exceed: every true case at its nearest one."""
     if not release.variants:
         return 0.0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .evaluation.forecast import forecast
     from .functions import anonymize, process_map, read, synthesize
     from .log.abstraction import Abstraction
-    from .log.log import Variants
+    from .log.log import Log
     from .log.options import Attribute, Times
     from .mechanisms import from_description
     from .mechanisms.ladder import Ladder
@@ -52,6 +52,7 @@ __all__ = [
     "Guarantee",
     "Ladder",
     "Ledger",
+    "Log",
     "LogError",
     "MapRelease",
     "Mechanism",
@@ -73,7 +74,6 @@ __all__ = [
     "TravasError",
     "UTravas",
     "VariantRelease",
-    "Variants",
     "__version__",
     "anonymize",
     "audit",
@@ -120,7 +120,7 @@ _MODULES = {
     "TravasError": "errors",
     "UTravas": "mechanisms.utravas",
     "VariantRelease": "releases.release",
-    "Variants": "log.log",
+    "Log": "log.log",
     "__version__": "_version",
     "anonymize": "functions",
     "audit": "evaluation.audit",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from .budget.account import Approval
 from .budget.ledger import Ledger
 from .errors import ParameterError, shown
-from .log.log import Variants
+from .log.log import Log
 from .log.options import Attribute, BudgetShares, Times, TimesRule
 from .log.traces import Activity
 from .mechanisms.mechanism import Mechanism, Progress
@@ -95,7 +95,7 @@ def anonymize(
     """Release the trace variants of a log under (ε, δ)-differential privacy.
 
     Args:
-        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Log`.
         mechanism: The mechanism, such as `Ladder(epsilon=1, delta="1e-6")`.
         epsilon: With `delta` instead of a mechanism: the short form of `Optimal(epsilon=..., delta=...)`.
         delta: See `epsilon`.
@@ -171,7 +171,7 @@ def synthesize(
     """Generate a synthetic log of full traces under (ε, δ)-differential privacy, with times and attributes.
 
     Args:
-        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Log`.
         epsilon: ε for one case, or for one person where the reading has a unit.
         delta: δ, as for ε.
         alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
@@ -249,7 +249,7 @@ def process_map(
     """Release a process map under (ε, δ)-differential privacy: how many cases have each directly-follows pair.
 
     Args:
-        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Log`.
         epsilon: ε for one case, or for one person where the reading has a unit.
         delta: δ, as for ε.
         parts: What to measure beyond counts: `"durations"`, `"rework"` and `"throughput"`.
@@ -307,13 +307,13 @@ def read(
     order: Order | None = None,
     unit: str | None = None,
     max_cases: int | None = None,
-) -> Variants:
+) -> Log:
     """Read the variants of a log. They are confidential.
 
     Args:
         source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
             DataFrame, an Arrow or Ibis table, an event log of pm4py, a list of traces, a mapping of traces to counts,
-            `Variants` or a `Release`.
+            `Log` or a `Release`.
         reading: The whole rule from events to variants, instead of the options below.
         progress: Called with the share of the work that is done, from 0 to 1; by default a progress bar in notebooks.
         case: The case column. By default columns have usual names.

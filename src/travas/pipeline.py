@@ -25,7 +25,7 @@ from .budget.periods import ChargedPeriod
 from .budget.policy import CheckedPolicy, Policy
 from .deferred_interrupts import InterruptsDeferred
 from .errors import ChargedError, ParameterError
-from .log.log import Roles, Variants
+from .log.log import Log, Roles
 from .mechanisms.mechanism import Mechanism
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release
@@ -67,7 +67,7 @@ class Outcome:
     release: Release
     account: Account | None
     output: Path | None
-    variants: Variants
+    variants: Log
     policy: Policy | None
 
     @contextmanager
@@ -166,9 +166,9 @@ def _reserved(request: Request) -> Iterator[ReservedRelease | None]:
         yield output
 
 
-def _described(request: Request, variants: Variants) -> dict[str, Any] | None:
+def _described(request: Request, variants: Log) -> dict[str, Any] | None:
     """The reading for the guarantee file; None for variants that were counted elsewhere."""
-    if variants.roles is None or isinstance(request.source, Variants):
+    if variants.roles is None or isinstance(request.source, Log):
         return None
     return request.reading.describe(variants.roles)
 
@@ -277,7 +277,7 @@ def _check_period(request: Request) -> None:
         )
 
 
-def _fitting(request: Request, variants: Variants) -> Mechanism:
+def _fitting(request: Request, variants: Log) -> Mechanism:
     """Return the mechanism that is charged. One that does not fit the log is refused."""
     mechanism = request.mechanism
     recorded = variants.totals is not None and variants.totals.details.times == "read"

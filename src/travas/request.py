@@ -12,7 +12,7 @@ from .budget.account import NO_APPROVAL, Approval
 from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
-from .log.log import Variants
+from .log.log import Log
 from .log.options import TimesRule
 from .mechanisms.mechanism import Mechanism
 from .outputs.atomic import Existing
@@ -58,7 +58,7 @@ class Request:
     """A release to be made: everything that decides it, fixed before the log is opened.
 
     Attributes:
-        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Variants`.
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Log`.
         mechanism: What is released and what it costs.
         reading: The rule from events to variants.
         output: The file to write, or standard output; None keeps the release in memory.
@@ -111,7 +111,7 @@ class Request:
         check_profile(self.profile, self.timestamps)
         if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
-        unit = self.source.unit if isinstance(self.source, Variants) else self.reading.privacy_unit
+        unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit
         object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
         reading = self.reading.for_counts_of(self.mechanism.counted)
         details = self.mechanism.details

@@ -28,7 +28,18 @@ import front_ends_audited
 from front_ends_audited import FILE_PAIRS, NAMES, Entry, Sampler
 from planted_faults import FAULTS
 from sampled_losses import ERROR_RATE, Losses, View, at_least
-from worst_pairs import DELTA, EPSILON, MECHANISMS, PAIRS, Log, Pair, Rows, mechanism_for, release_in_python, source_of
+from worst_pairs import (
+    DELTA,
+    EPSILON,
+    MECHANISMS,
+    PAIRS,
+    Pair,
+    PlainLog,
+    Rows,
+    mechanism_for,
+    release_in_python,
+    source_of,
+)
 
 import travas
 from travas.verification.privacy_curve import points
@@ -97,7 +108,7 @@ def noticed_losses(name: str, seconds: float) -> Losses:
         return sampled(one, other, fault.runs, seconds, time.process_time)
 
 
-def _run(rule: travas.Mechanism, pair: Pair, log: Log | Rows) -> Sampler:
+def _run(rule: travas.Mechanism, pair: Pair, log: PlainLog | Rows) -> Sampler:
     source = source_of(log)
     return lambda: release_in_python(rule, source, pair)
 

@@ -23,7 +23,7 @@ EPSILON, DELTA = "0.5", "0.05"
 """Small enough to be kept, large enough to be measured with some thousand runs."""
 
 Trace = tuple[str, ...]
-Log = dict[Trace, int]
+PlainLog = dict[Trace, int]
 Rows = list[tuple[str, str, str]]
 """Events as case, activity and patient, in order."""
 
@@ -53,8 +53,8 @@ class Pair:
     """Two neighbouring logs, as counts of traces, or as events with a person."""
 
     name: str
-    one: Log | Rows
-    other: Log | Rows
+    one: PlainLog | Rows
+    other: PlainLog | Rows
     max_cases: int = 0
 
     @property
@@ -71,7 +71,7 @@ def _person(variants: int, cases: int) -> Rows:
     return rows + [(f"own {case}", f"v{case % variants}", "p") for case in range(cases)]
 
 
-COMMON: Log = {("a", "b"): 6, ("a",): 5}
+COMMON: PlainLog = {("a", "b"): 6, ("a",): 5}
 PAIRS = (
     Pair("a singleton", COMMON, COMMON | {("b", "a"): 1}),
     Pair("counts around the threshold", COMMON | {("b",): 4}, COMMON | {("b",): 5}),
@@ -93,10 +93,10 @@ def mechanism_for(name: str, pair: Pair) -> Mechanism:
     return rule
 
 
-def source_of(log: Log | Rows) -> Any:
+def source_of(log: PlainLog | Rows) -> Any:
     """A log as it is given to the Python function: counted variants, or a data frame with persons."""
     if isinstance(log, dict):
-        return travas.Variants.from_mapping(log)
+        return travas.Log.from_mapping(log)
     import polars as pl
 
     return pl.DataFrame(log, schema=["case_id", "activity", "patient"], orient="row")
@@ -139,7 +139,7 @@ def shown_by_measurements(measured: Any) -> View:
     return variants, tuple(measured.activities), *tables
 
 
-def write_log(log: Log | Rows, path: Path) -> Path:
+def write_log(log: PlainLog | Rows, path: Path) -> Path:
     """Write the events of a log for the command line and the web app; a case without events has no row."""
     if isinstance(log, dict):
         rows = [

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pytest
 
-from travas import Reading, Variants
+from travas import Log, Reading
 from travas.sources.reading import DuplicateEvents, Lifecycle
 from travas.trusted.guarantee import Counted
 
@@ -110,11 +110,11 @@ class Pair:
         return tuple(row for row in self.rows if row[0] not in self.newcomers)
 
 
-Log = Sequence[Row]
-Reader = Callable[[Log, Rule, Path, pytest.FixtureRequest], Variants]
+PlainLog = Sequence[Row]
+Reader = Callable[[PlainLog, Rule, Path, pytest.FixtureRequest], Log]
 
 
-def together(logs: Iterable[Log]) -> list[Row]:
+def together(logs: Iterable[PlainLog]) -> list[Row]:
     """Several logs in one table, distinguished by the beginnings of their names."""
 
     def marked(number: int, value: str) -> str:
@@ -127,7 +127,7 @@ def together(logs: Iterable[Log]) -> list[Row]:
     ]
 
 
-def apart(variants: Variants, number: int) -> list[Counter[Any]]:
+def apart(variants: Log, number: int) -> list[Counter[Any]]:
     """The counts of every log of a table."""
     counts: list[Counter[Any]] = [Counter() for _ in range(number)]
     for trace, count in variants.items():

@@ -14,17 +14,17 @@ from xml.sax.saxutils import quoteattr
 
 import polars as pl
 import pytest
-from adjacent_logs import COLUMNS, TIE, Log, Reader, Row, Rule
+from adjacent_logs import COLUMNS, TIE, PlainLog, Reader, Row, Rule
 from compared_engines import load_sqlite
 
-from travas import Variants, read
+from travas import Log, read
 
 
-def texts(rows: Log) -> pl.DataFrame:
+def texts(rows: PlainLog) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
 
-def typed(rows: Log) -> pl.DataFrame:
+def typed(rows: PlainLog) -> pl.DataFrame:
     """Times as instants, half of the missing texts as null."""
     times = [datetime.fromisoformat(row[2]) if row[2] else None for row in rows]
     moments = [when and (when if when.tzinfo else when.replace(tzinfo=UTC)) for when in times]
@@ -33,13 +33,13 @@ def typed(rows: Log) -> pl.DataFrame:
     return table.with_columns(pl.when((pl.col(n) != "") | odd).then(pl.col(n)).alias(n) for n in ("activity", TIE))
 
 
-def xes(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Variants:
+def xes(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
     path = folder / ("log.xes.gz" if len(rows) % 2 else "log.xes")
     path.write_bytes(gzip.compress(_xes_content(rows), 1) if len(rows) % 2 else _xes_content(rows))
     return read(path, rule.reading())
 
 
-def _xes_content(rows: Log) -> bytes:
+def _xes_content(rows: PlainLog) -> bytes:
     def value(text: str) -> str:
         return quoteattr(text, {"\n": "&#10;", "\r": "&#13;"})
 
@@ -60,7 +60,7 @@ def _xes_content(rows: Log) -> bytes:
     return "\n".join([*lines, "</log>"]).encode()
 
 
-def xes_folder(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Variants:
+def xes_folder(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
     """Every case is in one of three files, by its name."""
     parts: list[list[Row]] = [[], [], []]
     for row in rows:
@@ -70,7 +70,7 @@ def xes_folder(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureReque
     return read(folder, rule.reading())
 
 
-def pm4py_log(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Variants:
+def pm4py_log(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
     from pm4py.objects.log.obj import Event, EventLog, Trace
 
     traces: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def pm4py_log(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Vari
     return read(EventLog(list(traces.values())), rule.reading())
 
 
-def tsv(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def tsv(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     """Zstandard and plain, by extension; a tab is the delimiter of both."""
     import zstandard
 
@@ -95,7 +95,7 @@ def tsv(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Varian
     return read(path, rule.reading())
 
 
-def zipped(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def zipped(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     """CSV in a zip archive."""
     _write_csv(rows, folder / "log.csv", csv_module.QUOTE_MINIMAL)
     with zipfile.ZipFile(folder / "log.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -104,7 +104,7 @@ def zipped(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Var
     return read(folder / "log.zip", rule.reading())
 
 
-def excel(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def excel(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     """Whole numbers as numbers, the rest as text; a workbook holds no carriage return."""
     from openpyxl import Workbook
 
@@ -117,59 +117,59 @@ def excel(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Vari
     return read(folder / "log.xlsx", rule.reading(sheet="events"))
 
 
-def arrow(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def arrow(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     compression: Literal["lz4", "zstd"] = "lz4" if rule.max_cases == 1 else "zstd"
     typed(rows).write_ipc(folder / "log.feather", compression=compression)
     return read(folder / "log.feather", rule.reading())
 
 
-def arrow_table(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Variants:
+def arrow_table(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
     return read(typed(rows).to_arrow(), rule.reading())
 
 
-def _write_csv(rows: Log, path: Path, quoting: Literal[0, 1]) -> None:
+def _write_csv(rows: PlainLog, path: Path, quoting: Literal[0, 1]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv_module.writer(stream, quoting=quoting)  # lines end in CR LF, so a bare CR is quoted
         writer.writerow(COLUMNS)
         writer.writerows(rows)
 
 
-def csv(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def csv(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     _write_csv(rows, folder / "log.csv", csv_module.QUOTE_ALL if rule.max_cases == 1 else csv_module.QUOTE_MINIMAL)
     return read(folder / "log.csv", rule.reading())
 
 
-def csv_folder(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def csv_folder(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     """Cases lie across files; which file a row is in does not depend on other rows."""
     for number, part in enumerate(_parts(rows)):
         _write_csv(part, folder / f"{number}.csv", csv_module.QUOTE_MINIMAL)
     return read(folder, rule.reading())
 
 
-def parquet(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def parquet(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     texts(rows).write_parquet(folder / "log.parquet")
     return read(folder / "log.parquet", rule.reading())
 
 
-def parquet_folder(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def parquet_folder(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     for number, part in enumerate(_parts(rows)):
         typed(part).write_parquet(folder / f"{number}.parquet")
     return read(folder, rule.reading())
 
 
-def _parts(rows: Log) -> list[list[Row]]:
+def _parts(rows: PlainLog) -> list[list[Row]]:
     parts: list[list[Row]] = [[], [], []]
     for row in rows:
         parts[(len(row[0]) + len(row[1])) % 3].append(row)
     return parts
 
 
-def polars(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Variants:
+def polars(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
     table = typed(rows).with_columns(pl.col("activity").cast(pl.Categorical))
     return read(table.lazy() if rule.max_cases == 1 else table, rule.reading())
 
 
-def pandas_frame(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Variants:
+def pandas_frame(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
     frame = typed(rows).to_pandas() if rule.order == "time" and rule.max_cases > 1 else texts(rows).to_pandas()
     kinds = {
         name: (object, "string", "category")[(rule.max_cases + place) % 3]
@@ -178,7 +178,7 @@ def pandas_frame(rows: Log, rule: Rule, _: Path, __: pytest.FixtureRequest) -> V
     return read(frame.astype(kinds), rule.reading())
 
 
-def duckdb(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def duckdb(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     import duckdb as library
 
     with library.connect(folder / "log.db") as connection:
@@ -187,18 +187,18 @@ def duckdb(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Var
     return read(folder / "log.db", rule.reading(**({} if rule.max_cases > 1 else {"query": "FROM events"})))
 
 
-def sqlite(rows: Log, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Variants:
+def sqlite(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     load_sqlite(typed(rows), folder / "log.sqlite")
     return read(folder / "log.sqlite", rule.reading())
 
 
-def postgres(rows: Log, rule: Rule, _: Path, request: pytest.FixtureRequest) -> Variants:
+def postgres(rows: PlainLog, rule: Rule, _: Path, request: pytest.FixtureRequest) -> Log:
     server = request.getfixturevalue("postgres")
     name = server.load(typed(rows))
     return read(server.url, rule.reading(**({"table": name} if rule.max_cases > 1 else {"query": f"TABLE {name}"})))
 
 
-def spark(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Variants:
+def spark(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
     session = request.getfixturevalue("spark")
     typed(rows).write_parquet(folder / "log.parquet")
     if rule.max_cases > 1:

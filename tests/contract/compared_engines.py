@@ -12,15 +12,15 @@ import attrs
 import polars as pl
 import pytest
 
-from travas import Reading, Variants, read
+from travas import Log, Reading, read
 
 
-def parquet(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+def parquet(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     frame.write_parquet(tmp_path / "log.parquet")
     return read(tmp_path / "log.parquet", reading)
 
 
-def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     """Several files, several passes; cases lie across both."""
     for place, part in enumerate(frame.iter_slices(-(-frame.height // 3))):
         part.write_parquet(tmp_path / f"{place}.parquet")
@@ -29,19 +29,19 @@ def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
         return read(tmp_path, reading)
 
 
-def csv(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+def csv(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     frame.with_columns(pl.selectors.boolean().cast(pl.String)).write_csv(
         tmp_path / "log.csv", quote_style="non_numeric"
     )
     return read(tmp_path / "log.csv", reading)
 
 
-def pandas(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+def pandas(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     whole = {name: "Int64" for name, kind in frame.schema.items() if kind.is_integer()}
     return read(frame.to_pandas().astype(whole), reading)
 
 
-def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     import duckdb as library
 
     with library.connect(tmp_path / "log.db") as connection:
@@ -49,7 +49,7 @@ def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
     return read(tmp_path / "log.db", reading)
 
 
-def sqlite(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+def sqlite(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     path = tmp_path / f"{uuid4().hex}.sqlite"
     load_sqlite(frame, path)
     return read(path, attrs.evolve(reading, table="events"))
@@ -64,24 +64,24 @@ def load_sqlite(frame: pl.DataFrame, path: Path) -> None:
         connection.executemany(f"INSERT INTO events VALUES ({', '.join('?' * frame.width)})", texts.iter_rows())
 
 
-def postgres(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Variants:
+def postgres(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Log:
     server = request.getfixturevalue("postgres")
     return read(server.url, attrs.evolve(reading, query=f"SELECT * FROM {server.load(frame)} WHERE true;"))
 
 
-def spark(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Variants:
+def spark(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Log:
     request.getfixturevalue("spark")
     frame.write_parquet(tmp_path / "log.parquet")
     return read(f"spark:{tmp_path}/log.parquet", reading)
 
 
-def spark_frame(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Variants:
+def spark_frame(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Log:
     session = request.getfixturevalue("spark")
     frame.write_parquet(tmp_path / "log.parquet")
     return read(session.read.parquet(f"{tmp_path}/log.parquet").repartition(5), reading)
 
 
-Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Variants]
+Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Log]
 FILES = (parquet, folder, csv, pandas)
 DATABASES = (duckdb, sqlite, postgres)
 SPARK = (spark, spark_frame)

@@ -22,10 +22,10 @@ from uuid import UUID, uuid4
 import numpy as np
 import pandas as pd
 import pytest
-from adjacent_logs import Log, Pair, Reader, Rule, apart, together
+from adjacent_logs import Pair, PlainLog, Reader, Rule, apart, together
 from adjacent_readers import ALL, OF_TRACE, Tried, polars
 
-from travas import LogError, Reading, Variants, read
+from travas import Log, LogError, Reading, read
 
 PAIRS = 2_000
 
@@ -83,7 +83,7 @@ def test_one_more_changes_what_is_counted_of_no_other_in_many_pairs(
     record_property("pairs", batches * tried.size)
 
 
-def across(rows: Log, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Variants:
+def across(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
     """Wrong: it counts rare activities of the whole log."""
     frequent = Counter(row[1] for row in rows)
     return polars([row for row in rows if frequent[row[1]] > 1], rule, folder, request)

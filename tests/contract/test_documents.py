@@ -156,7 +156,7 @@ def test_every_project_option_and_exit_code_is_documented() -> None:
 def test_every_field_of_a_guarantee_file_is_documented(words: tuple[str, ...], tmp_path: Path) -> None:
     unit = travas.PrivacyUnit("patient", 5) if words[1:] else travas.PrivacyUnit("case", 1)
     mechanism = by_name(words[0], 1, "1e-6", unit=unit)
-    log = travas.Variants.from_mapping({("a", "b"): 100})
+    log = travas.Log.from_mapping({("a", "b"): 100})
     if words[1:]:
         path = tmp_path / "log.csv"
         path.write_text("case_id,activity,timestamp,patient\n1,a,2025-01-01,p\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import Reading, Standing, Variants, read, verify
+from travas import Log, Reading, Standing, read, verify
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.outputs.write import writers
 
@@ -18,7 +18,7 @@ TREES = ("prefix-tree", "sacofa", "sacofa-published")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: str, tmp_path: Path) -> None:
     options = {"max_length": 2, "prune": 60} if name in TREES else {}
-    log = read(Variants.from_mapping({}), Reading(abstraction=abstraction))
+    log = read(Log.from_mapping({}), Reading(abstraction=abstraction))
     chosen = mechanism(name, 1, "1e-6", **options)  # type: ignore[arg-type]
     release = chosen.release(log)
     assert release.variants == () and release.counts == ()
@@ -32,7 +32,7 @@ def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: s
 @pytest.mark.parametrize("name", TREES)
 def test_a_tree_over_a_public_alphabet_releases_a_log_without_events(name: str) -> None:
     chosen = mechanism(name, 1, "1e-6", max_length=2, prune=1000, alphabet=("a", "b"))
-    assert chosen.release(Variants.from_mapping({})).variants == ()
+    assert chosen.release(Log.from_mapping({})).variants == ()
 
 
 def test_the_coverage_of_a_log_without_events_is_stated_in_words(travas: Run, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from compared_engines import ALL, Engine, spark_frame
 from engine_twins import PERSON, PERSONS, persons_twin
 
-from travas import LogError, PrivacyUnit, Reading, Variants
+from travas import Log, LogError, PrivacyUnit, Reading
 from travas.trusted.guarantee import Counted
 
 ENGINES = [pytest.param(engine, marks=pytest.mark.slow if engine is spark_frame else ()) for engine in ALL]
@@ -40,7 +40,7 @@ def test_every_engine_refuses_cases_without_a_unit_or_with_two(
     whole = frame.filter(pl.col("case_id").is_not_null(), pl.col("activity") != "")
     places = iter(tmp_path / str(number) for number in range(9))
 
-    def run(events: pl.DataFrame, reading: Reading) -> Variants:
+    def run(events: pl.DataFrame, reading: Reading) -> Log:
         place = next(places)
         place.mkdir()
         return engine(events, reading, place, request)

@@ -109,7 +109,7 @@ def test_every_engine_gives_the_variants_of_a_plain_twin(
     assert dict(found.items()) == expected
     assert len(found) == len(expected) and found.counts.sum() == sum(expected.values())
     assert sorted(found.alphabet) == sorted({activity for trace in expected for activity in trace})
-    assert repr(found) == "Variants(confidential)"
+    assert repr(found) == "Log(confidential)"
 
 
 @pytest.mark.parametrize("engine", ALL)

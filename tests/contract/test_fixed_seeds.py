@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from travas import Variants
+from travas import Log
 from travas.log.plain import plain
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.releases.process_map import MapRelease
@@ -46,7 +46,7 @@ DIGESTS = {
 @pytest.mark.parametrize("name", [*MECHANISMS, "utravas-published", "sacofa-published"])
 def test_a_seed_gives_the_same_release_in_every_version(name: str) -> None:
     rule = mechanism(name, "1", "1e-3", **OPTIONS.get(name, {})).with_random_bytes(Seeded(20261116))
-    release: Any = rule.release(Variants.from_mapping(LOG))
+    release: Any = rule.release(Log.from_mapping(LOG))
     content = (
         plain(release.measurements)
         if isinstance(release, MapRelease)

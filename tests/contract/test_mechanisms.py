@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import travas
-from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants, from_description
+from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing, from_description
 from travas.cli import mechanism_flags
 from travas.log.plain import plain
 from travas.mechanisms import MECHANISMS, mechanism, stated_mechanism
@@ -91,7 +91,7 @@ def content(release: Any) -> Any:
 @given(log=logs)
 @settings(deadline=None, max_examples=20)
 def test_no_fake_variant_unless_traces_are_made(name: str, log: dict[Any, int]) -> None:
-    release = make(name, "1", "0.05").release(Variants.from_mapping(log))
+    release = make(name, "1", "0.05").release(Log.from_mapping(log))
     if isinstance(release, SyntheticRelease):
         real = {trace for trace, origin in zip(release.variants, release.origins, strict=True) if origin == "released"}
         assert real <= log.keys()
@@ -105,7 +105,7 @@ def test_no_fake_variant_unless_traces_are_made(name: str, log: dict[Any, int]) 
     else:
         for rung, rule in enumerate(release.abstractions):  # one, and full, but on a ladder
             made = {trace for trace, place in zip(release.variants, release.rungs, strict=True) if place == rung}
-            assert made <= dict(rule.of(Variants.from_mapping(log)).items()).keys()
+            assert made <= dict(rule.of(Log.from_mapping(log)).items()).keys()
     assert all(count >= 1 for count in (*release.noisy, *release.counts))
     assert len(set(release.variants)) == len(release.variants)
 
@@ -113,7 +113,7 @@ def test_no_fake_variant_unless_traces_are_made(name: str, log: dict[Any, int]) 
 @given(log=logs)
 @settings(deadline=None, max_examples=20)
 def test_a_map_has_activities_of_the_log_only(log: dict[Any, int]) -> None:
-    release = make("map", "1", "0.05").release(Variants.from_mapping(log))
+    release = make("map", "1", "0.05").release(Log.from_mapping(log))
     assert isinstance(release, MapRelease)
     nodes = {node for pair in release.pairs for node in (pair.before, pair.after)}
     assert {node.activity for node in nodes} <= {None, *(activity for trace in log for activity in trace)}
@@ -126,7 +126,7 @@ def test_a_map_has_activities_of_the_log_only(log: dict[Any, int]) -> None:
 @settings(deadline=None, max_examples=40)
 def test_never_a_variant_of_fewer_cases_than_the_pre_threshold(name: str, log: dict[Any, int], least: int) -> None:
     rule = selection(name, "2", "0.9", least)
-    release = rule.release(Variants.from_mapping(log))
+    release = rule.release(Log.from_mapping(log))
     assert all(log[variant] >= least for variant in release.variants)
     assert all(count >= rule.centre >= least for count in release.noisy)
     assert rule.keep_probability(least - 1) == 0
@@ -137,7 +137,7 @@ def test_never_a_variant_of_fewer_cases_than_the_pre_threshold(name: str, log: d
 def test_a_frequent_variant_is_always_kept_near_its_count(name: str) -> None:
     """A tree may lose it with a chance of e^-400 or so."""
     rule = make(name, "1", "1e-6")
-    release = rule.release(Variants.from_mapping({("a",): 1000}))
+    release = rule.release(Log.from_mapping({("a",): 1000}))
     assert ("a",) in release.variants
     assert abs(release.noisy[release.variants.index(("a",))] - 1000) <= 300
     curve = rule.keep_curve()
@@ -149,14 +149,14 @@ def test_order_is_canonical_whatever_the_input(name: str) -> None:
     log = {(str(number),): 500 + number for number in range(50)}
     options: dict[str, Any] = {"max_length": 1, "alphabet": [str(n) for n in range(50)]} if name in TREES else {}
     for mapping in (log, dict(reversed(log.items()))):
-        release = make(name, "1", "1e-6", **options).release(Variants.from_mapping(mapping))
+        release = make(name, "1", "1e-6", **options).release(Log.from_mapping(mapping))
         assert list(dict.fromkeys(release.variants)) == sorted(log) or name == "synthesis"
         assert list(release.variants) == sorted(release.variants)
 
 
 @every
 def test_an_empty_log_gives_an_empty_release(name: str) -> None:
-    release = make(name, "1", "1e-6").release(Variants.from_mapping({}))
+    release = make(name, "1", "1e-6").release(Log.from_mapping({}))
     assert release.variants == () and release.noisy == release.counts == ()
     assert release.guarantee.standing is STANDING[name]
 
@@ -192,7 +192,7 @@ def test_a_seed_costs_the_guarantee(name: str) -> None:
     seeded = fair.with_random_bytes(Seeded(5))
     assert fair.random_bytes is os.urandom
     assert seeded.guarantee().standing is Standing.NOT_ESTABLISHED
-    log = Variants.from_mapping({(str(n),): 3 for n in range(200)})
+    log = Log.from_mapping({(str(n),): 3 for n in range(200)})
     again = fair.with_random_bytes(Seeded(5))
     first, second = seeded.release(log), again.release(log)
     assert content(first) == content(second)

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import attrs
 import pytest
-from adjacent_logs import Log, Pair, Rule, apart, together
+from adjacent_logs import Pair, PlainLog, Rule, apart, together
 from adjacent_readers import ALL as READERS
 from adjacent_readers import Tried, xes
 from period_cases import PeriodRule
@@ -31,7 +31,7 @@ def changes(tried: Tried, rule: PeriodRule, pairs: list[Pair], folder: Path, req
     return [Counter({trace: n for trace, n in more.items() if n}) for more in found[0]]
 
 
-def _own(pair: Pair) -> Log:
+def _own(pair: Pair) -> PlainLog:
     """The newcomers alone."""
     return [row for row in pair.rows if row[0] in pair.newcomers]
 

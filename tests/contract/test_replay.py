@@ -270,7 +270,7 @@ def test_a_mechanism_that_reveals_more_than_it_measured_is_detected(
     """A release whose rule comes from the log: its longest trace."""
     original = package.Optimal._release
 
-    def telling(self: package.Optimal, variants: package.Variants) -> Any:
+    def telling(self: package.Optimal, variants: package.Log) -> Any:
         longest = max(len(trace) for trace, _ in variants.items())
         made = original(self, variants)
         return replace(made, abstractions=(package.Abstraction.parse(f"prefix:{longest}"),))

@@ -21,7 +21,7 @@ from front_ends import FRONT_ENDS, Case
 from numpy.typing import NDArray
 
 from conftest import Run
-from travas import Ledger, PrivacyUnit, Variants, verify
+from travas import Ledger, Log, PrivacyUnit, verify
 from travas.log.plain import plain
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
@@ -56,7 +56,7 @@ def test_every_engine_gives_the_same_measurements(
     reading = attrs.evolve(reading, max_cases=1, counted="cases")
     found = engine(frame, reading, tmp_path, request)
     rule = synthesis("20", "0.5", found.unit)
-    expected = Variants.from_mapping(persons_twin(frame, reading))
+    expected = Log.from_mapping(persons_twin(frame, reading))
     expected = replace(expected, unit=found.unit, counted=found.counted)
     measured = rule.measure(found)
     assert measured.activities and measured.transitions.any()

@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
 
-from travas import Period, Reading, Variants, read
+from travas import Log, Period, Reading, read
 from travas.log import questions as q
 from travas.log.abstraction import Abstraction
 from travas.log.questions import Details, Totals
@@ -122,7 +122,7 @@ def _first(rows: Sequence[Row], place: int) -> Any:
     return min(same, key=lambda value: value.encode() if isinstance(value, str) else value, default=None)
 
 
-def totals_of(variants: Variants) -> Totals:
+def totals_of(variants: Log) -> Totals:
     assert variants.totals is not None
     return variants.totals
 
@@ -140,7 +140,7 @@ def check(totals: Totals, cases: Sequence[PlainCase], zone: str = BERLIN) -> Non
     assert totals.value_sums(VALUES) == plain_values(VALUES, cases)
 
 
-def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Variants:
+def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     """A trace per case; attributes of events, patients of traces."""
     lines = ["<log>"]
     for (case,), events in frame.group_by("case_id", maintain_order=True):

@@ -33,7 +33,7 @@ STATED: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "attribute": ("attributes", lambda: travas.Attribute(HALF)),
     "activities": ("activities", lambda: travas.Reading(activities=(HALF,))),
-    "columns": ("columns", lambda: travas.Variants.from_mapping({(("a", "b"),): 9}, ("concept:name", HALF))),
+    "columns": ("columns", lambda: travas.Log.from_mapping({(("a", "b"),): 9}, ("concept:name", HALF))),
     "case": ("case", lambda: travas.Reading(case=HALF)),
     "query": ("query", lambda: travas.Reading(query=f"select '{HALF}'")),
     "where": ("where", lambda: travas.Reading(where=(("ward", HALF),))),

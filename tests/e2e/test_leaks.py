@@ -129,7 +129,7 @@ def test_reprs_hide_what_is_confidential(tmp_path: Path) -> None:
     import travas
 
     variants = travas.read(plant_xes(tmp_path / "log.xes"))
-    assert repr(variants) == "Variants(confidential)" == str(variants)
+    assert repr(variants) == "Log(confidential)" == str(variants)
     release = travas.anonymize(variants, epsilon=1, delta="1e-9")
     assert CANARY not in repr(release) and "200" not in repr(release)
-    assert not any(isinstance(value, travas.Variants) for value in vars(release).values())
+    assert not any(isinstance(value, travas.Log) for value in vars(release).values())

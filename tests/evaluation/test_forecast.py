@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import ParameterError, Variants, explain
+from travas import Log, ParameterError, explain
 from travas.errors import EmptyLogError
 from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
 from travas.log.abstraction import Abstraction, parse_ladder
@@ -114,7 +114,7 @@ def test_only_where_the_number_of_cases_decides() -> None:
     with pytest.raises(ParameterError, match="no forecast for ladder"):
         chances(mechanism("ladder", "1", "1e-6"))
     with pytest.raises(EmptyLogError):
-        forecast(Variants.from_mapping({}), [mechanism("optimal", "1", "1e-6")], parse_ladder("full"))
+        forecast(Log.from_mapping({}), [mechanism("optimal", "1", "1e-6")], parse_ladder("full"))
 
 
 def test_words_for_the_person_who_signs() -> None:

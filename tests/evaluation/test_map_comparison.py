@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from travas import LogError, MapRelease, ParameterError, Reading, Variants, compare, process_map, read
+from travas import Log, LogError, MapRelease, ParameterError, Reading, compare, process_map, read
 from travas.evaluation.compare import released_variants
 from travas.evaluation.map_comparison import compare_map
 from travas.evaluation.pm4py_models import map_fitness_and_precision
@@ -35,13 +35,13 @@ def without_pairs(released: MapRelease) -> MapRelease:
 
 def test_distances_of_a_map() -> None:
     # With other noise a false pair may be in the map, and its interval contains the true number, 0.
-    released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Variants.from_mapping(LOG))
+    released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Log.from_mapping(LOG))
     assert isinstance(released, MapRelease) and len(released.pairs) == 5
-    near = compare_map(Variants.from_mapping(LOG), released)
+    near = compare_map(Log.from_mapping(LOG), released)
     assert near.count_error < 0.001 and near.kept_mass == 1.0 and near.total_variation < 0.001
-    empty = compare_map(Variants.from_mapping(LOG), without_pairs(released))
+    empty = compare_map(Log.from_mapping(LOG), without_pairs(released))
     assert (empty.count_error, empty.kept_mass, empty.coverage, empty.false_pairs) == (1.0, 0.0, None, 0)
-    other = compare_map(Variants.from_mapping({("a", "b", "b"): 300_000, ("z",): 700_000}), released)
+    other = compare_map(Log.from_mapping({("a", "b", "b"): 300_000, ("z",): 700_000}), released)
     assert other.coverage == 0.0 and other.false_pairs >= 1
     # S-a, a-b, b-b, b-E: 300,000 each, S-z and z-E: 700,000 each; released: S-a 10^6, a-E 400,000, others 600,000
     assert abs(other.count_error - (700_000 + 400_000 + 3 * 300_000 + 2 * 700_000) / 2_600_000) < 0.001
@@ -61,9 +61,9 @@ def test_on_the_command_line(tmp_path: Path, travas: Run) -> None:
 
 @pytest.mark.parametrize("form", ["release", "file"])
 def test_a_map_is_compared_in_python_as_on_the_command_line(form: str, tmp_path: Path) -> None:
-    made = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Variants.from_mapping(LOG))
+    made = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Log.from_mapping(LOG))
     found = compare(LOG, made if form == "release" else made.write(tmp_path / "map.json"))
-    expected = compare_map(Variants.from_mapping(LOG), map_release(made))
+    expected = compare_map(Log.from_mapping(LOG), map_release(made))
     assert found.process_map is not None and found.values == {}
     assert (found.process_map.kept_mass, found.process_map.coverage) == (expected.kept_mass, expected.coverage)
     assert found.as_json() == {"process_map": found.process_map.as_json()}
@@ -91,7 +91,7 @@ def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("use", [read, released_variants], ids=["read", "compare"])
 def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path) -> None:
-    released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Variants.from_mapping(LOG))
+    released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Log.from_mapping(LOG))
     with pytest.raises(LogError, match="a process map has no traces; use its pairs"):
         use(released)
     released.write(tmp_path / "map.json")

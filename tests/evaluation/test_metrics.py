@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
 
 from conftest import Run
-from travas import LogError, ParameterError, Variants, read
+from travas import Log, LogError, ParameterError, read
 from travas.evaluation import metrics
 from travas.evaluation.compare import DEFAULT_METRICS, METRICS, compare
 from travas.evaluation.metrics import absolute_log_difference, relative_log_similarity
 from travas.mechanisms import mechanism
 
-Log = dict[tuple[str, ...], int]
+PlainLog = dict[tuple[str, ...], int]
 names = st.sampled_from(["a", "b", "ab", "a,b", "<x>", "𝄞"])
 logs = st.dictionaries(st.lists(names, min_size=1, max_size=5).map(tuple), st.integers(1, 6), min_size=1, max_size=6)
 
@@ -35,7 +35,7 @@ def plain_edit_distance(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     return row[-1]
 
 
-def plain_similarity(original: Log, released: Log) -> float:
+def plain_similarity(original: PlainLog, released: PlainLog) -> float:
     """The earth mover's distance as a linear programme."""
     rows, columns = list(original), list(released)
     costs = [plain_edit_distance(a, b) / max(len(a), len(b)) for a, b in product(rows, columns)]
@@ -48,7 +48,7 @@ def plain_similarity(original: Log, released: Log) -> float:
     return 1 - float(linprog(costs, A_eq=constraints, b_eq=masses, method="highs").fun)
 
 
-def plain_difference(original: Log, released: Log, buffer: str) -> int:
+def plain_difference(original: PlainLog, released: PlainLog, buffer: str) -> int:
     """Case by case: an assignment of single cases, the shorter side filled up with buffer places."""
     more = {t: n - released.get(t, 0) for t, n in original.items() if n > released.get(t, 0)}
     less = {t: n - original.get(t, 0) for t, n in released.items() if n > original.get(t, 0)}
@@ -70,19 +70,19 @@ def plain_difference(original: Log, released: Log, buffer: str) -> int:
 
 @given(logs, logs)
 @settings(deadline=None, max_examples=300)
-def test_similarity_is_the_linear_programmes(original: Log, released: Log) -> None:
+def test_similarity_is_the_linear_programmes(original: PlainLog, released: PlainLog) -> None:
     assert relative_log_similarity(original, released) == pytest.approx(plain_similarity(original, released), abs=1e-9)
 
 
 @given(logs, logs, st.sampled_from(["length", "penalty"]))
 @settings(deadline=None, max_examples=300)
-def test_difference_is_the_assignments(original: Log, released: Log, buffer: str) -> None:
+def test_difference_is_the_assignments(original: PlainLog, released: PlainLog, buffer: str) -> None:
     assert absolute_log_difference(original, released, buffer) == plain_difference(original, released, buffer)  # type: ignore[arg-type]
 
 
 @given(logs, st.dictionaries(st.lists(names, min_size=1, max_size=5).map(tuple), st.integers(1, 6), max_size=4))
 @settings(deadline=None, max_examples=150)
-def test_properties(original: Log, released: Log) -> None:
+def test_properties(original: PlainLog, released: PlainLog) -> None:
     similarity = relative_log_similarity(original, released)
     assert -1e-12 <= similarity <= 1 + 1e-12
     assert relative_log_similarity(original, original) == pytest.approx(1, abs=1e-12)
@@ -99,7 +99,7 @@ def test_properties(original: Log, released: Log) -> None:
 
 
 def test_an_empty_released_log() -> None:
-    original: Log = {("a", "b"): 3, ("c",): 2}
+    original: PlainLog = {("a", "b"): 3, ("c",): 2}
     assert relative_log_similarity(original, {}) == 0
     assert absolute_log_difference(original, {}) == 8
     assert absolute_log_difference(original, {}, "penalty") == 50
@@ -109,8 +109,8 @@ def test_an_empty_released_log() -> None:
 
 def test_counts_of_any_size() -> None:
     """The same distributions from small counts and from large ones: the transport must not care."""
-    original: Log = {("a", "b"): 3, ("c",): 2, ("a", "a", "c"): 1}
-    released: Log = {("a", "b"): 1, ("c", "c"): 4}
+    original: PlainLog = {("a", "b"): 3, ("c",): 2, ("a", "a", "c"): 1}
+    released: PlainLog = {("a", "b"): 1, ("c", "c"): 4}
     exact = relative_log_similarity(original, released)
     for factor in (10**3, 10**5, 10**7):
         large = {trace: count * factor for trace, count in original.items()}
@@ -124,7 +124,7 @@ def test_counts_of_any_size() -> None:
 
 
 def test_more_than_a_thousand_activities_and_long_names() -> None:
-    original: Log = {tuple(f"activity number {n + k}" for k in range(3)): 2 for n in range(70_000)}
+    original: PlainLog = {tuple(f"activity number {n + k}" for k in range(3)): 2 for n in range(70_000)}
     subset = dict(list(original.items())[:40])
     assert len({a for t in original for a in t}) > 65_536
     assert metrics.case_coverage(original, subset) == 40 / 70_000
@@ -137,8 +137,8 @@ def test_the_longest_traces(data: Path) -> None:
     log = read(data / "bpic2011-hospital.xes.gz")
     longest = [tuple(map(str, trace)) for trace, _ in sorted(log.items(), key=lambda item: len(item[0]))[-3:]]
     assert max(map(len, longest)) == 1814
-    original: Log = dict.fromkeys(longest[:2], 2)
-    released: Log = dict.fromkeys(longest[1:], 1)
+    original: PlainLog = dict.fromkeys(longest[:2], 2)
+    released: PlainLog = dict.fromkeys(longest[1:], 1)
     assert relative_log_similarity(original, released) == pytest.approx(plain_similarity(original, released), abs=1e-9)
     assert absolute_log_difference(original, released) == plain_difference(original, released, "length")
 
@@ -165,8 +165,8 @@ def test_the_published_figures_of_travas(data: Path) -> None:
 
 
 def test_simple_figures() -> None:
-    original: Log = {("a", "b"): 6, ("a", "c"): 3, ("d",): 1}
-    released: Log = {("a", "b"): 5, ("x", "b"): 5}
+    original: PlainLog = {("a", "b"): 6, ("a", "c"): 3, ("d",): 1}
+    released: PlainLog = {("a", "b"): 5, ("x", "b"): 5}
     assert metrics.case_coverage(original, released) == 0.6
     assert metrics.variant_coverage(original, released) == pytest.approx(1 / 3)
     assert metrics.total_variation_distance(original, released) == pytest.approx(0.5)
@@ -180,9 +180,9 @@ def test_simple_figures() -> None:
 
 @given(logs)
 @settings(deadline=None, max_examples=30)
-def test_no_step_appears_with_our_mechanisms(log: Log) -> None:
+def test_no_step_appears_with_our_mechanisms(log: PlainLog) -> None:
     for name in ("optimal", "travas"):
-        release = mechanism(name, "1", "0.5").release(Variants.from_mapping(log))
+        release = mechanism(name, "1", "0.5").release(Log.from_mapping(log))
         assert metrics.directly_follows_difference(log, release).added == {}
         assert metrics.fake_variants(log, release) == 0
 
@@ -202,13 +202,13 @@ def test_bad_logs_are_refused() -> None:
 
 def test_what_does_not_fit_in_memory_is_refused_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "_available_memory", lambda: 1000)
-    log: Log = {(str(n),): 1 for n in range(100)}
+    log: PlainLog = {(str(n),): 1 for n in range(100)}
     with pytest.raises(LogError, match=r"comparing 100 with 100 variants needs about .* GB"):
         relative_log_similarity(log, log)
 
 
 def test_compare_measures_by_name() -> None:
-    original: Log = {("a", "b"): 6, ("a", "c"): 3}
+    original: PlainLog = {("a", "b"): 6, ("a", "c"): 3}
     found = compare(original, {("a", "b"): 5})
     assert tuple(found.values) == DEFAULT_METRICS and set(DEFAULT_METRICS) < set(METRICS)
     assert found.remarks == ()

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from travas import Variants, anonymize
+from travas import Log, anonymize
 from travas.evaluation import views as pictures
 from travas.evaluation.forecast import chances, forecast
 from travas.log.abstraction import parse_ladder
 from travas.mechanisms import mechanism
 from travas.plots import figures
 
-LOG = Variants.from_mapping({("a", "b"): 300, ("a",): 20, ("b",): 1})
+LOG = Log.from_mapping({("a", "b"): 300, ("a",): 20, ("b",): 1})
 
 
 @pytest.fixture

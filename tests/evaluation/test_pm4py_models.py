@@ -20,12 +20,12 @@ from conftest import DATA
 from travas.errors import LogError, MissingExtraError
 from travas.evaluation import pm4py_models as models
 
-Log = dict[tuple[str, ...], int]
+PlainLog = dict[tuple[str, ...], int]
 
 ODD_NAMES = ["a", "b", "c", "a,b", ",", "tau", "X( tau, 'a' )", "p_1", "source", "π\n\"'", " a", "None"]
 
 
-def events(log: Log) -> pd.DataFrame:
+def events(log: PlainLog) -> pd.DataFrame:
     """The table of events that pm4py reads."""
     cases = [variant for variant, count in log.items() for _ in range(count)]
     rows = [(f"{case:09d}", activity) for case, variant in enumerate(cases) for activity in variant]
@@ -34,7 +34,7 @@ def events(log: Log) -> pd.DataFrame:
     return table
 
 
-def plain(original: Log, released: Log) -> tuple[float, float]:
+def plain(original: PlainLog, released: PlainLog) -> tuple[float, float]:
     """The definition, by pm4py alone."""
     import pm4py
 
@@ -63,7 +63,7 @@ def shuffled_memory() -> Iterator[None]:
             part.__hash__ = original
 
 
-def agrees(original: Log, released: Log) -> bool:
+def agrees(original: PlainLog, released: PlainLog) -> bool:
     """Does pm4py give our numbers? If it has several for these logs, for they depend on addresses: one of them?"""
     ours = models.fitness_and_precision(original, released)
     if plain(original, released) == pytest.approx(ours, rel=0, abs=1e-9):
@@ -72,7 +72,7 @@ def agrees(original: Log, released: Log) -> bool:
         return any(plain(original, released) == pytest.approx(ours, rel=0, abs=1e-9) for _ in range(60))
 
 
-def played(draw: random.Random) -> Log:
+def played(draw: random.Random) -> PlainLog:
     """A log with some noise, played by a random process tree: choices, loops, and branches side by side."""
     names = itertools.count()
 
@@ -99,7 +99,7 @@ def played(draw: random.Random) -> Log:
         return [draw.choice([part for part in parts if part]).pop(0) for _ in range(sum(map(len, parts)))]
 
     tree = grow(draw.randint(1, 4))
-    log: Log = {("t0",): 1}
+    log: PlainLog = {("t0",): 1}
     for _ in range(draw.randint(2, 60)):
         trace = play(tree)
         if trace and draw.random() < 0.1:
@@ -111,13 +111,13 @@ def played(draw: random.Random) -> Log:
     return log
 
 
-def random_release(draw: random.Random, log: Log) -> Log:
+def random_release(draw: random.Random, log: PlainLog) -> PlainLog:
     """What a mechanism could leave of a log."""
     noisy = {variant: count + draw.randint(-3, 3) for variant, count in log.items() if draw.random() < 0.6}
     return {variant: count for variant, count in noisy.items() if count > 0} or {("t0",): 1}
 
 
-def small_logs(names: list[str]) -> st.SearchStrategy[Log]:
+def small_logs(names: list[str]) -> st.SearchStrategy[PlainLog]:
     traces = st.lists(st.sampled_from(names), min_size=1, max_size=8).map(tuple)
     return st.dictionaries(traces, st.integers(1, 20), min_size=1, max_size=8)
 
@@ -131,19 +131,19 @@ def test_logs_of_process_trees(seed: int) -> None:
 
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(small_logs(list("abcd")), small_logs(list("abcde")))
-def test_any_two_logs_have_the_results_of_pm4py(original: Log, released: Log) -> None:
+def test_any_two_logs_have_the_results_of_pm4py(original: PlainLog, released: PlainLog) -> None:
     assert agrees(original, released)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(small_logs(ODD_NAMES), small_logs(ODD_NAMES))
-def test_odd_names(original: Log, released: Log) -> None:
+def test_odd_names(original: PlainLog, released: PlainLog) -> None:
     assert agrees(original, released)
 
 
 def test_activities_that_are_not_in_the_model() -> None:
-    original: Log = {("a", "x", "b"): 3, ("x",): 2, ("b", "x", "x"): 1}
-    released: Log = {("a", "b"): 10}
+    original: PlainLog = {("a", "x", "b"): 3, ("x",): 2, ("b", "x", "x"): 1}
+    released: PlainLog = {("a", "b"): 10}
     assert agrees(original, released)
     assert models.fitness({("x", "y"): 1}, released) < models.fitness({("a", "x", "b"): 1}, released) == 1
 
@@ -191,7 +191,7 @@ def test_releases_of_sepsis(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert models.fitness_and_precision(log, released) == pytest.approx(plain(log, released), rel=0, abs=1e-9)
 
 
-def read(file: str) -> Log:
+def read(file: str) -> PlainLog:
     if not (DATA / file).exists():
         pytest.skip(f"{file} is not here")
     from travas.sources.engine import read as read_variants
@@ -200,7 +200,7 @@ def read(file: str) -> Log:
 
 
 @pytest.mark.parametrize("empty", [{}, {(): 5}])
-def test_an_empty_log_has_no_numbers(empty: Log) -> None:
+def test_an_empty_log_has_no_numbers(empty: PlainLog) -> None:
     for original, released, why in [
         ({("a",): 1}, empty, "it has no model"),
         (empty, {("a",): 1}, "original log is empty"),
@@ -255,8 +255,8 @@ def test_imported_late_and_silent() -> None:
 
 def test_where_runs_of_pm4py_differ() -> None:
     """Two invisible routes of one length: pm4py takes one by memory addresses, we always take the same."""
-    original: Log = {("b",): 1}
-    released: Log = {("c",): 32, ("a",): 35, ("b", "c"): 1, ("c", "a", "c", "b"): 1}
+    original: PlainLog = {("b",): 1}
+    released: PlainLog = {("c",): 32, ("a",): 35, ("b", "c"): 1, ("c", "a", "c", "b"): 1}
     with shuffled_memory():
         theirs = {plain(original, released)[0] for _ in range(40)}
     assert sorted(theirs) == pytest.approx([5 / 6, 6 / 7])

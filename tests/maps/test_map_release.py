@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import travas
-from travas import MapRelease, ParameterError, Variants
+from travas import Log, MapRelease, ParameterError
 from travas.errors import OutputError
 from travas.log.plain import measurements_from_plain, plain
 from travas.log.traces import Trace
@@ -30,7 +30,7 @@ LOG: dict[Trace, int] = {("a", "b", "c"): 3000, ("a", "b", "b", "c"): 1500, ("a"
 
 def made(log: dict[Trace, int] = LOG, seed: int | None = None, **options: Any) -> MapRelease:
     rule = mechanism("map", 1, "1e-6", **options)
-    released = (rule if seed is None else rule.with_random_bytes(Seeded(seed))).release(Variants.from_mapping(log))
+    released = (rule if seed is None else rule.with_random_bytes(Seeded(seed))).release(Log.from_mapping(log))
     assert isinstance(released, MapRelease)
     return released
 

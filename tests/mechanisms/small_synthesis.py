@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from travas import Variants
+from travas import Log
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_mechanism import Synthesis
@@ -22,4 +22,4 @@ def synthesis(epsilon: str = "2", delta: str = "0.1", **options: Any) -> Synthes
 
 
 def outputs_of(log: dict[Trace, int], rule: Synthesis) -> Measurements:
-    return rule.measure(Variants.from_mapping(log))
+    return rule.measure(Log.from_mapping(log))

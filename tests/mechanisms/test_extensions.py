@@ -12,7 +12,7 @@ import pytest
 from foreign_package import LOG, write_package
 
 from conftest import Run
-from travas import Ledger, LogError, Optimal, ParameterError, Standing, Variants, anonymize, compare, verify
+from travas import Ledger, Log, LogError, Optimal, ParameterError, Standing, anonymize, compare, verify
 from travas.errors import VerificationError
 from travas.evaluation.experiment import measure
 from travas.evaluation.grid import read_grid
@@ -47,7 +47,7 @@ def test_a_release_made_by_another_mechanism_has_the_guarantee_of_the_one_that_w
     """The mistake of delegating: what was charged is what the release states."""
 
     class Delegating(Optimal):
-        def _release(self, variants: Variants) -> Any:
+        def _release(self, variants: Log) -> Any:
             return Optimal(self.epsilon, self.delta).release(variants)
 
     made = anonymize(LOG, Delegating(1, "1e-6"), guarantee="not required")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from travas import ParameterError, Standing, Variants, anonymize, compare, read, verify
+from travas import Log, ParameterError, Standing, anonymize, compare, read, verify
 from travas.evaluation.compare import covered_cases
 from travas.log.abstraction import Abstraction, Grouped, parse_ladder
 from travas.mechanisms import mechanism
@@ -27,7 +27,7 @@ from travas.trusted.numbers import as_text
 from travas.trusted.samplers import Seeded
 from travas.trusted.tables import Noise
 
-Log = dict[tuple[str, ...], int]
+PlainLog = dict[tuple[str, ...], int]
 Distribution = defaultdict[Any, Fraction]
 
 
@@ -80,10 +80,10 @@ def weights_of(noise: Noise) -> list[Fraction]:
     return [table.keep_probability(n) - table.keep_probability(n - 1) for n in range(1, table.length + 1)]
 
 
-def distribution(rule: Ladder, log: Log, monkeypatch: pytest.MonkeyPatch) -> Distribution:
+def distribution(rule: Ladder, log: PlainLog, monkeypatch: pytest.MonkeyPatch) -> Distribution:
     """Of the real release, but for the number of cases, whose noise is infinite: it is checked on its own."""
     replay = Replay()
-    variants = Variants.from_mapping(log) if log else Variants.from_mapping({})
+    variants = Log.from_mapping(log) if log else Log.from_mapping({})
 
     def draw(noise: Noise, size: int, _: Any) -> Any:
         weights = weights_of(noise)
@@ -145,7 +145,7 @@ def test_a_ladder_whose_next_rung_depends_on_true_counts_is_detected(monkeypatch
     assert max(beyond(one, other, spent), beyond(other, one, spent)) > rule.delta
 
 
-def chosen(rule: Ladder, log: Log, cases: int, monkeypatch: pytest.MonkeyPatch, sharper: int = 1) -> Distribution:
+def chosen(rule: Ladder, log: PlainLog, cases: int, monkeypatch: pytest.MonkeyPatch, sharper: int = 1) -> Distribution:
     """Of the rung that is chosen; discrete Laplace noise cut at ±6."""
     ratio = below_exponential(rule._testing.epsilon * sharper) ** -1
     plain = [ratio ** abs(x) for x in range(-6, 7)]
@@ -156,7 +156,7 @@ def chosen(rule: Ladder, log: Log, cases: int, monkeypatch: pytest.MonkeyPatch, 
         patch.setattr(
             TwoSidedNoise, "draw", lambda _, size, __: np.array([replay.choose(weights) - 6 for _ in range(size)])
         )
-        variants = Variants.from_mapping(log)
+        variants = Log.from_mapping(log)
         for place, chance in replay.outcomes(lambda: rule._choice(variants, cases)):
             found[place] += chance
     return found
@@ -227,7 +227,7 @@ def test_a_bad_ladder_is_one_clear_line(options: dict[str, Any], words: str) -> 
 # ------------------------------------------------------------------------------------------------------ the release
 
 
-LOG: Log = {
+LOG: PlainLog = {
     ("a", "b", "c"): 400,
     ("a", "b", "b"): 5,
     **{("a", "b", "c", "d", *["e"] * n): 3 for n in range(60)},
@@ -237,7 +237,7 @@ LOG: Log = {
 
 def test_cases_that_are_not_covered_go_on_and_none_counts_twice() -> None:
     rule = ladder("4", "1e-4", rungs="full,fold,prefix:2", shares="1/3,1/3,1/3")
-    release = rule.with_random_bytes(Seeded(3)).release(Variants.from_mapping(LOG))
+    release = rule.with_random_bytes(Seeded(3)).release(Log.from_mapping(LOG))
     found = dict(zip(zip(release.variants, release.rungs, strict=True), release.noisy, strict=True))
     assert set(found) == {(("a", "b", "c"), 0), (("a", "b", "c", "d", "e"), 1), (("x", "y"), 2)}
     assert abs(found[("a", "b", "c"), 0] - 400) < 20 and abs(found[("a", "b", "c", "d", "e"), 1] - 177) < 20
@@ -247,7 +247,7 @@ def test_cases_that_are_not_covered_go_on_and_none_counts_twice() -> None:
 
 def test_one_trace_on_two_rungs_is_there_twice_and_read_as_one() -> None:
     log = {("a", "b"): 500, **{("a", *["b"] * n): 1 for n in range(2, 90)}}  # one in 10,000: a long one is kept
-    release = ladder("4", "1e-6", rungs="full,fold", shares="1/2,1/2").release(Variants.from_mapping(log))
+    release = ladder("4", "1e-6", rungs="full,fold", shares="1/2,1/2").release(Log.from_mapping(log))
     assert release.variants == (("a", "b"), ("a", "b")) and release.rungs == (0, 1)
     assert dict(read(release).items()) == {("a", "b"): sum(release.counts)}
     assert covered_cases(log, release, release.used_abstractions) == 1
@@ -255,12 +255,12 @@ def test_one_trace_on_two_rungs_is_there_twice_and_read_as_one() -> None:
 
 
 def test_the_ladder_stops_where_full_variants_are_enough() -> None:
-    few = Variants.from_mapping({("a", str(n)): 500 for n in range(10)})
-    many = Variants.from_mapping({("a", "b", "c", "d", *map(str, range(n))): 1 for n in range(1, 3000, 2)})
+    few = Log.from_mapping({("a", str(n)): 500 for n in range(10)})
+    many = Log.from_mapping({("a", "b", "c", "d", *map(str, range(n))): 1 for n in range(1, 3000, 2)})
     rule = ladder("2", "1e-6", rungs="full,prefix:4")
     assert set(rule.release(few).rungs) == {0}  # chance of a false alarm below e^-40
     assert set(rule.release(many).rungs) == {1}
-    assert rule.release(Variants.from_mapping({})).variants == ()
+    assert rule.release(Log.from_mapping({})).variants == ()
 
 
 def test_missing_cases_go_to_the_last_rung_only() -> None:
@@ -280,7 +280,7 @@ def test_missing_cases_go_to_the_last_rung_only() -> None:
 
 
 def test_a_picture_names_the_rungs_in_use(tmp_path: Path) -> None:
-    release = ladder("4", "1e-4", rungs="full,prefix:2", shares="1/2,1/2").release(Variants.from_mapping(LOG))
+    release = ladder("4", "1e-4", rungs="full,prefix:2", shares="1/2,1/2").release(Log.from_mapping(LOG))
     assert release.draw(tmp_path / "release.png").stat().st_size > 10_000
     assert set(map(str, release.used_abstractions)) == {"full", "prefix:2"}
 
@@ -289,7 +289,7 @@ def test_a_pre_threshold_holds_on_every_rung() -> None:
     rule = ladder("4", "0.5", rungs="full,prefix:1", shares="1/2,1/2", minimum_cases=9)
     log = {("a", str(n)): 8 for n in range(9)} | {("b",): 8}
     for _ in range(20):
-        release = rule.release(Variants.from_mapping(log))
+        release = rule.release(Log.from_mapping(log))
         assert set(release.variants) <= {("a",)} and all(count >= 9 for count in release.noisy)
 
 
@@ -373,13 +373,13 @@ def test_a_ladder_for_persons_draws_with_the_step_of_a_group() -> None:
     assert rule.guarantee().delta_spent > rule.delta * Fraction(99, 100)
     assert rule.guarantee().delta_spent <= rule.delta and rule.guarantee().unit == unit
     with pytest.raises(ParameterError, match="counted for the unit"):
-        rule.release(Variants.from_mapping(LOG))
-    counted = dataclasses.replace(Variants.from_mapping(LOG), unit=unit, counted="cases")
+        rule.release(Log.from_mapping(LOG))
+    counted = dataclasses.replace(Log.from_mapping(LOG), unit=unit, counted="cases")
     assert rule.release(counted).guarantee.unit == unit
 
 
 def test_an_abstraction_of_persons_counted_once_per_variant_is_refused() -> None:
-    variants = dataclasses.replace(Variants.from_mapping(LOG), unit=PrivacyUnit("patient", 3), counted="units")
+    variants = dataclasses.replace(Log.from_mapping(LOG), unit=PrivacyUnit("patient", 3), counted="units")
     with pytest.raises(ParameterError, match="would count it several times; use a ladder"):
         Abstraction.parse("prefix:1").of(variants)
     assert Abstraction.parse("full").of(variants) is variants

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from silent_noise import without_noise
 
-from travas import ParameterError, Standing, Variants
+from travas import Log, ParameterError, Standing
 from travas.errors import VerificationError
 from travas.evaluation.outlook import outlook
 from travas.log.traces import Trace
@@ -54,7 +54,7 @@ def process_map(epsilon: str = "2", delta: str = "0.1", **options: Any) -> Proce
 
 
 def released(rule: ProcessMap, log: dict[Trace, int]) -> MapRelease:
-    made = rule.release(Variants.from_mapping(log))
+    made = rule.release(Log.from_mapping(log))
     assert isinstance(made, MapRelease)
     return made
 
@@ -99,8 +99,8 @@ RULES = {
 def test_what_a_case_adds_is_bounded_in_every_stage(name: str, stranger: Trace) -> None:
     """Lemma 1, on outputs of the mechanism itself, for every case of the log and for unusual ones."""
     rule = RULES[name]
-    plain = Variants.from_mapping(SMALL)
-    outputs = rule.measure(Variants(plain.alphabet, plain.keys, plain.counts, unit=rule.unit, counted="cases"))
+    plain = Log.from_mapping(SMALL)
+    outputs = rule.measure(Log(plain.alphabet, plain.keys, plain.counts, unit=rule.unit, counted="cases"))
     for cap in (1, 5, 1024, outputs.cap):
         for trace in (*SMALL, stranger):
             for stage, vector in added(trace, replace(outputs, cap=cap), rule).items():
@@ -112,7 +112,7 @@ def test_what_a_case_adds_is_bounded_in_every_stage(name: str, stranger: Trace) 
 def test_the_bound_is_not_vacuous() -> None:
     """Without the division by m the same check fails; with it, the bound is nearly reached."""
     rule = process_map(parts=["rework"])
-    outputs = replace(rule.measure(Variants.from_mapping(SMALL)), cap=2)
+    outputs = replace(rule.measure(Log.from_mapping(SMALL)), cap=2)
     vectors = added(STRANGERS["more pairs than cells"], outputs, rule)
     stage = rule.noise.stage("pairs")
     assert norm_squared(vectors["pairs"]) > 0.9 * stage.contribution**2
@@ -129,12 +129,12 @@ def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], cap: 
     """M, F and R on all small logs: Σ over cases of u_i(x; y)."""
     rule = process_map(alphabet=sorted(chosen) or ["q"], parts=["rework"])
     activities = rule.alphabet or ()
-    outputs = replace(rule.measure(Variants.from_mapping(log)), cap=cap)
+    outputs = replace(rule.measure(Log.from_mapping(log)), cap=cap)
     expected: dict[str, Counter[Any]] = {"sizes": Counter(), "pairs": Counter(), "rework": Counter()}
     for trace, cases in log.items():
         for stage, vector in added(trace, outputs, rule).items():
             expected[stage].update({cell: cases * value for cell, value in vector.items()})
-    variants = Variants.from_mapping(log)
+    variants = Log.from_mapping(log)
     code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
     codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
     coded = coded_traces(variants)
@@ -154,7 +154,7 @@ def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], cap: 
 
 
 def test_blocks_of_traces_give_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    coded = coded_traces(Variants.from_mapping(SMALL | STRANGERS_AS_LOG))
+    coded = coded_traces(Log.from_mapping(SMALL | STRANGERS_AS_LOG))
     labelled = with_other(coded, np.arange(3))
     whole = [pairs_of(labelled), rework_of(labelled)]
     monkeypatch.setattr("travas.trusted.contributions.MAP_BLOCK", 7)
@@ -172,7 +172,7 @@ STRANGERS_AS_LOG = dict.fromkeys(STRANGERS.values(), 2)
 def test_measurements_are_sums_with_the_stated_noise() -> None:
     """Standardised errors of all cells of many releases: mean 0, deviation 1. False alarm 1e-9; 3 % off is seen."""
     rule = process_map("1", "1e-6", alphabet=tuple("abcde"), parts=["rework"])
-    variants = Variants.from_mapping(SMALL)
+    variants = Log.from_mapping(SMALL)
     coded = coded_traces(variants)
     labelled = with_other(coded, np.array(sorted(range(5), key=variants.alphabet.__getitem__)))
     pairs, rework, cells = pairs_of(labelled), rework_of(labelled), pair_cells(5)
@@ -252,9 +252,9 @@ def test_the_threshold_decides_about_activities() -> None:
     stage = rule.noise.stage("activities")
     enough = stage.threshold // stage.weight(2) + 1
     log: dict[Trace, int] = {(f"{number}", "shared"): 1 for number in range(enough)}
-    assert silent.measure(Variants.from_mapping(log)).activities == ("shared",)
+    assert silent.measure(Log.from_mapping(log)).activities == ("shared",)
     log.popitem()
-    assert silent.measure(Variants.from_mapping(log)).activities == ()
+    assert silent.measure(Log.from_mapping(log)).activities == ()
 
 
 # ------------------------------------------------------------------------------------------------------- odd logs
@@ -300,7 +300,7 @@ def test_a_public_alphabet_is_used_as_it_is() -> None:
     assert made.measurements.activity_sums == {}
     assert "3 public activities" in outlook(process_map(alphabet=["b", "a", "never"]), None)[0]
     with pytest.raises(ParameterError, match="2 columns"):
-        process_map(alphabet=["a"]).release(Variants.from_mapping({(("a", "b"),): 3}))
+        process_map(alphabet=["a"]).release(Log.from_mapping({(("a", "b"),): 3}))
 
 
 @pytest.mark.parametrize(

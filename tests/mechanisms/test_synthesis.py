@@ -17,7 +17,7 @@ from scipy.stats import norm
 from silent_noise import without_noise
 from small_synthesis import SMALL, outputs_of, synthesis
 
-from travas import Variants
+from travas import Log
 from travas.log.traces import Trace
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
 from travas.mechanisms.gaussian_mechanism import coded as coded_traces
@@ -118,8 +118,8 @@ def test_what_a_case_adds_is_bounded_in_every_stage(name: str, stranger: Trace) 
     """Lemma 1, on outputs of the mechanism itself, for every case of the log and for unusual ones."""
     rule = RULES[name]
     unit, names = rule.unit, {stage.name for stage in rule.noise.calibration.stages}
-    plain = Variants.from_mapping(SMALL)
-    outputs = rule.measure(Variants(plain.alphabet, plain.keys, plain.counts, unit=unit, counted="cases"))
+    plain = Log.from_mapping(SMALL)
+    outputs = rule.measure(Log(plain.alphabet, plain.keys, plain.counts, unit=unit, counted="cases"))
     for trace in (*SMALL, stranger):
         for stage, vector in added(trace, outputs, rule).items():
             if stage in names:
@@ -163,7 +163,7 @@ def test_fast_sums_are_those_of_the_plain_twin(
 
 def _check_sums(log: Any, chosen: set[str], pairs: set[tuple[int, int]]) -> None:
     rule = RULES["usual"]
-    variants = Variants.from_mapping(log)
+    variants = Log.from_mapping(log)
     activities = tuple(sorted(chosen & {activity for trace in log for activity in trace}))
     size = 2 * len(activities) + 1
     contexts = sorted((before, after) for before, after in pairs if before < size and 0 < after < size)
@@ -196,7 +196,7 @@ def test_blocks_hold_every_trace_once() -> None:
     """A trace is never divided, however long it is; a block has about as many events as it should."""
     lengths = [3, 3, 50, 1, 1, 1, 4]
     log = {(f"{number}",) * length: number + 1 for number, length in enumerate(lengths)}
-    coded = coded_traces(Variants.from_mapping(log))
+    coded = coded_traces(Log.from_mapping(log))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contributions, "BLOCK", 6)
         blocks = list(coded.blocks())
@@ -226,7 +226,7 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
     """Standardised errors of all cells of many releases: mean 0, deviation 1. False alarm 1e-9; 3 % off is seen."""
     rule = synthesis("1", "1e-6", alphabet=tuple("abcde"))
     log = SMALL | {tuple("abc"): 2}
-    variants = Variants.from_mapping(log)
+    variants = Log.from_mapping(log)
     errors = []
     for _ in range(600):
         outputs = rule.measure(variants)

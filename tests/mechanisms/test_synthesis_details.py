@@ -19,6 +19,7 @@ from timed_log import timed_frame
 from travas import (
     Attribute,
     Ledger,
+    Log,
     LogError,
     ParameterError,
     PrivacyUnit,
@@ -27,7 +28,6 @@ from travas import (
     SyntheticRelease,
     Times,
     TravasError,
-    Variants,
     from_description,
     read,
     synthesize,
@@ -208,7 +208,7 @@ def test_a_log_without_times_is_refused_before_the_charge_if_times_are_measured(
         run(request)
     assert refused.value.field == "timestamp" and not book.account("ward").entries
     with pytest.raises(ParameterError) as refused:
-        rule(times=Times()).release(Variants.from_mapping({("a",): 5}))
+        rule(times=Times()).release(Log.from_mapping({("a",): 5}))
     assert refused.value.field == "times"
     with pytest.raises(ParameterError) as refused:
         rule(times="if recorded")  # the pipeline decides it, by the columns of the log

@@ -16,7 +16,7 @@ import pytest
 from silent_noise import without_noise
 from small_synthesis import SMALL, outputs_of, synthesis
 
-from travas import ParameterError, Standing, Variants, read, verify
+from travas import Log, ParameterError, Standing, read, verify
 from travas.log.plain import measurements_from_plain, plain
 from travas.log.traces import Trace
 from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES
@@ -42,7 +42,7 @@ from travas.trusted.samplers import Seeded
     ids=["empty", "one case", "one variant", "very long", "many activities"],
 )
 def test_every_log_is_released(log: dict[Trace, int], tmp_path: Path) -> None:
-    release = synthesis("1", "1e-6").release(Variants.from_mapping(log))
+    release = synthesis("1", "1e-6").release(Log.from_mapping(log))
     assert isinstance(release, SyntheticRelease)
     assert len(release.measurements.activities) <= MOST_ACTIVITIES
     assert release.write(tmp_path / "out.csv").is_file()
@@ -51,7 +51,7 @@ def test_every_log_is_released(log: dict[Trace, int], tmp_path: Path) -> None:
 
 def test_an_empty_log_and_one_case_give_an_empty_release() -> None:
     for log in ({}, {("a", "b"): 1}):
-        release = synthesis("1", "1e-6").release(Variants.from_mapping(log))
+        release = synthesis("1", "1e-6").release(Log.from_mapping(log))
         assert release.variants == () and release.counts == ()
 
 
@@ -68,7 +68,7 @@ def test_too_many_activities_are_cut_by_weight() -> None:
 def test_long_traces_fall_into_the_open_bucket() -> None:
     """4,096 events and more. Σc² is above Δ² for very long ones: they add nothing to the transitions, and that is valid."""
     log = {("a",) * 6000: 5000, ("a", "b") * 2048: 5000}
-    release = synthesis("4", "1e-6").release(Variants.from_mapping(log))
+    release = synthesis("4", "1e-6").release(Log.from_mapping(log))
     assert isinstance(release, SyntheticRelease)
     assert dict(release.measurements.variants).keys() == log.keys()
 
@@ -86,7 +86,7 @@ def test_a_public_alphabet_is_not_measured() -> None:
     outputs = outputs_of({("a", "b"): 3, ("secret",): 2}, rule)
     assert outputs.activities == ("a", "b", "never")
     with pytest.raises(ParameterError, match="columns"):
-        synthesis(alphabet=[("a", "complete")]).release(Variants.from_mapping(SMALL))
+        synthesis(alphabet=[("a", "complete")]).release(Log.from_mapping(SMALL))
     for wrong in ([], [""], [1], [str(number) for number in range(MOST_ACTIVITIES + 1)]):
         with pytest.raises(ParameterError, match="alphabet"):
             synthesis(alphabet=wrong)
@@ -106,7 +106,7 @@ def test_persons_share_what_a_case_may_add() -> None:
 def released(seed: int = 1) -> SyntheticRelease:
     rule = attrs.evolve(synthesis("4", "1e-3"), random_bytes=Seeded(seed))
     rare: dict[Trace, int] = {("a", *"bc" * repeats): 2 for repeats in range(4, 40)}
-    release = rule.release(Variants.from_mapping({trace: 50 * cases for trace, cases in SMALL.items()} | rare))
+    release = rule.release(Log.from_mapping({trace: 50 * cases for trace, cases in SMALL.items()} | rare))
     assert isinstance(release, SyntheticRelease)
     return release
 
@@ -121,7 +121,7 @@ def test_the_standing_is_proven() -> None:
 def test_the_order_of_the_log_does_not_show() -> None:
     rule = without_noise(attrs.evolve(synthesis("4", "1e-3"), random_bytes=Seeded(3)))
     log = {trace: 50 * cases for trace, cases in SMALL.items()}
-    one, other = (rule.release(Variants.from_mapping(dict(items))) for items in (log.items(), reversed(log.items())))
+    one, other = (rule.release(Log.from_mapping(dict(items))) for items in (log.items(), reversed(log.items())))
     assert isinstance(one, SyntheticRelease) and isinstance(other, SyntheticRelease)
     assert (one.variants, one.counts, one.origins) == (other.variants, other.counts, other.origins)
     assert json.dumps(json_content(one)) == json.dumps(json_content(other))
@@ -139,7 +139,7 @@ def test_the_order_of_first_occurrence_does_not_show_in_memory_either() -> None:
 def test_the_seed_of_the_generation_is_not_that_of_the_noise() -> None:
     """From the operating system by default; setting it does not cost the guarantee."""
     rule = synthesis("4", "1e-3")
-    log = Variants.from_mapping(SMALL)
+    log = Log.from_mapping(SMALL)
     first, second = rule.release(log), rule.release(log)
     assert isinstance(first, SyntheticRelease) and isinstance(second, SyntheticRelease)
     assert first.seed != second.seed
@@ -187,7 +187,7 @@ def test_data_frames_say_that_they_are_synthetic() -> None:
 
 def test_the_guarantee_file_is_verified(tmp_path: Path) -> None:
     rule = attrs.evolve(synthesis("4", "1e-3"), random_bytes=os.urandom)
-    path = rule.release(Variants.from_mapping(SMALL)).write(tmp_path / "out.json")
+    path = rule.release(Log.from_mapping(SMALL)).write(tmp_path / "out.json")
     guarantee = path.with_name("out.json.guarantee.json")
     assert verify(guarantee, path).delta_spent <= Fraction(1, 1000)
     stated = json.loads(guarantee.read_text())

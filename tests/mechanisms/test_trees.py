@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Ledger, Mechanism, ParameterError, Standing, Variants, anonymize, read
+from travas import Ledger, Log, Mechanism, ParameterError, Standing, anonymize, read
 from travas.evaluation.published import SaCoFaPublished, choose, geometric_up_to
 from travas.mechanisms import mechanism, prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
@@ -27,10 +27,10 @@ from travas.trusted.tables import Noise
 ALPHABET = ("a", "b", "c")
 traces = st.lists(st.sampled_from([*ALPHABET, "x"]), min_size=1, max_size=5).map(tuple)
 logs = st.dictionaries(traces, st.integers(1, 9), min_size=1, max_size=12)
-Log = dict[tuple[str, ...], int]
+PlainLog = dict[tuple[str, ...], int]
 
 
-def counted(log: Log, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
+def counted(log: PlainLog, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
     """The slow twin: for every sequence over the alphabet, how many cases are it and how many go on after it."""
     return {
         prefix: (
@@ -41,8 +41,8 @@ def counted(log: Log, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
     }
 
 
-def by_trie(log: Log, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
-    trie = Trie(Variants.from_mapping(log), 5, ALPHABET)
+def by_trie(log: PlainLog, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
+    trie = Trie(Log.from_mapping(log), 5, ALPHABET)
     prefixes = trie.root()
     for _ in range(length):
         candidates = trie.children(prefixes)
@@ -53,14 +53,14 @@ def by_trie(log: Log, length: int) -> dict[tuple[str, ...], tuple[int, int]]:
 
 @given(log=logs)
 @settings(deadline=None, max_examples=60)
-def test_the_trie_counts_what_the_slow_twin_counts(log: Log) -> None:
+def test_the_trie_counts_what_the_slow_twin_counts(log: PlainLog) -> None:
     for length in range(1, 5):
         assert by_trie(log, length) == counted(log, length)
 
 
 @given(log=logs, more=traces)
 @settings(deadline=None, max_examples=60)
-def test_one_case_more_changes_one_cell_of_a_level_by_one(log: Log, more: tuple[str, ...]) -> None:
+def test_one_case_more_changes_one_cell_of_a_level_by_one(log: PlainLog, more: tuple[str, ...]) -> None:
     """The lemma the guarantee stands on, activities outside of the alphabet included."""
     other = log | {more: log.get(more, 0) + 1}
     for length in range(1, 5):
@@ -71,18 +71,18 @@ def test_one_case_more_changes_one_cell_of_a_level_by_one(log: Log, more: tuple[
 
 @given(log=logs, more=traces)
 @settings(deadline=None, max_examples=60)
-def test_one_case_more_changes_at_most_d_squared_cells_of_the_rules(log: Log, more: tuple[str, ...]) -> None:
+def test_one_case_more_changes_at_most_d_squared_cells_of_the_rules(log: PlainLog, more: tuple[str, ...]) -> None:
     matrices = []
     for mapping in (log, log | {more: log.get(more, 0) + 1}):
-        variants = Variants.from_mapping(mapping)
+        variants = Log.from_mapping(mapping)
         matrices.append(eventually_follows(variants, Trie(variants, 3, ALPHABET), 3)[0])
     assert np.abs(matrices[0] - matrices[1]).sum() <= min(len(ALPHABET), 3) ** 2
 
 
 @given(log=logs)
 @settings(deadline=None, max_examples=60)
-def test_rules_are_counted_as_by_hand(log: Log) -> None:
-    variants = Variants.from_mapping(log)
+def test_rules_are_counted_as_by_hand(log: PlainLog) -> None:
+    variants = Log.from_mapping(log)
     after, cases = eventually_follows(variants, Trie(variants, 5, ALPHABET), None)
     for place, a in enumerate(ALPHABET):
         assert cases[place] == sum(count for trace, count in log.items() if a in trace)
@@ -159,7 +159,7 @@ def test_public_inputs_are_needed_and_checked(options: dict[str, Any], words: st
 def test_a_dead_tree_ends_early() -> None:
     for name in ("prefix-tree", "sacofa", "sacofa-published"):
         rule = mechanism(name, "20", 0, max_length=10**6, prune=10**9)
-        rule.release(Variants.from_mapping({("a", "b"): 5}))
+        rule.release(Log.from_mapping({("a", "b"): 5}))
 
 
 @pytest.mark.parametrize(
@@ -180,20 +180,20 @@ def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(rule: Mechani
 
 
 def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:
-    log: Log = {("a", "b"): 30_000, ("b",): 30_000}
+    log: PlainLog = {("a", "b"): 30_000, ("b",): 30_000}
     tree = SaCoFa(Fraction(20), Fraction(0), 2, 300)
     plain = PrefixTree(Fraction(20), Fraction(0), 2, 300)
-    assert ("b", "a") not in tree.release(Variants.from_mapping(log)).variants
+    assert ("b", "a") not in tree.release(Log.from_mapping(log)).variants
     assert tree.guarantee().epsilon == plain.guarantee().epsilon
     assert tree.noise.epsilon == plain.noise.epsilon * Fraction(4, 5)
-    rules = tree._rules(Variants.from_mapping(log), Trie(Variants.from_mapping(log), 2, None))
+    rules = tree._rules(Log.from_mapping(log), Trie(Log.from_mapping(log), 2, None))
     assert rules.tolist() == [[False, True], [False, False]]
 
 
 def test_sacofa_as_published_keeps_to_the_rules_of_the_true_log() -> None:
     """At a large ε no implausible prefix is drawn, and with hardly any noise the log comes back, cut at the length."""
-    log: Log = {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a", "b"): 90}
-    release = SaCoFaPublished(Fraction(20), Fraction(0), 4, 3).release(Variants.from_mapping(log))
+    log: PlainLog = {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a", "b"): 90}
+    release = SaCoFaPublished(Fraction(20), Fraction(0), 4, 3).release(Log.from_mapping(log))
     found = dict(zip(release.variants, release.noisy, strict=True))
     assert found == {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a"): 90}
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from travas import Guarantee, ParameterError, PrivacyUnit, Standing, Variants
+from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.prefix_tree import Tree
 from travas.mechanisms.sacofa import SaCoFa
@@ -226,16 +226,16 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
 def test_a_log_counted_for_another_unit_is_refused(name: str) -> None:
     """Or a promise to a person would be kept to a case only."""
     patient = PrivacyUnit("patient", 3)
-    plain = Variants.from_mapping({("a",): 100})
+    plain = Log.from_mapping({("a",): 100})
     rule = make(name, patient)
-    right = Variants(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=rule.counted)
+    right = Log(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=rule.counted)
     assert rule.release(right).guarantee.unit == patient
     other = "cases" if rule.counted == "units" else "units"
     for wrong in (
         plain,
-        Variants(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("patient", 4), counted=rule.counted),
-        Variants(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("doctor", 3), counted=rule.counted),
-        Variants(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=other),  # type: ignore[arg-type]
+        Log(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("patient", 4), counted=rule.counted),
+        Log(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("doctor", 3), counted=rule.counted),
+        Log(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=other),  # type: ignore[arg-type]
     ):
         with pytest.raises(
             ParameterError, match="was counted for the unit '.*read it again for this mechanism and unit"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import ParameterError, Variants
+from travas import Log, ParameterError
 from travas.evaluation.published import UTravasPublished
 from travas.mechanisms import mechanism
 from travas.mechanisms.travas import Travas
@@ -53,7 +53,7 @@ def test_merging_means_over_the_runs() -> None:
 @settings(deadline=None, max_examples=200)
 def test_the_interval_holds_the_true_count_for_certain(count: int, splits: int, seed: int) -> None:
     rule = UTravas(Fraction(2), Fraction(1, 2), splits)
-    log = Variants.from_mapping({(str(n),): count for n in range(40)})
+    log = Log.from_mapping({(str(n),): count for n in range(40)})
     release = rule.with_random_bytes(Seeded(seed)).release(log)
     assert release.estimate.intervals is not None
     assert all(low <= count <= high for low, high in release.estimate.intervals)
@@ -70,7 +70,7 @@ def test_the_splits_follow_from_epsilon_and_delta_alone() -> None:
 
 
 def test_as_published_it_takes_the_splits_that_look_best_on_the_true_log() -> None:
-    log = Variants.from_mapping({("a",): 30, ("a", "b"): 20, **{("c",) * n: 1 for n in range(1, 9)}})
+    log = Log.from_mapping({("a",): 30, ("a", "b"): 20, **{("c",) * n: 1 for n in range(1, 9)}})
     rule = UTravasPublished(Fraction(1), Fraction(1, 10))
     assert set(rule.release(log).variants) <= {trace for trace, _ in log.items()}
     assert rule.release(log).mechanism is rule

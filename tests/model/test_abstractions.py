@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import LogError, ParameterError, Reading, Variants, anonymize, read
+from travas import Log, LogError, ParameterError, Reading, anonymize, read
 from travas.errors import CONFIDENTIAL
 from travas.log.abstraction import FULL, Abstraction, parse_ladder
 
@@ -56,7 +56,7 @@ def test_a_log_under_a_step_is_its_traces_under_the_twin(text: str, log: dict[Tr
     expected: Counter[Trace] = Counter()
     for trace, count in log.items():
         expected[TWINS[text](trace)] += count
-    found = Abstraction.parse(text).of(Variants.from_mapping(log))
+    found = Abstraction.parse(text).of(Log.from_mapping(log))
     assert dict(found.items()) == expected
 
 
@@ -79,13 +79,13 @@ def test_only_and_without_leave_out_cases_of_which_nothing_is_left(log: dict[Tra
         for trace, count in log.items():
             expected[tuple(a for a in trace if (a in kept) is inside)] += count
         lost = expected.pop((), 0)
-        found = rule.of(Variants.from_mapping(log))
+        found = rule.of(Log.from_mapping(log))
         assert dict(found.items()) == expected
         assert found.notes == ((f"{lost} cases with an empty trace under {rule} were left out",) if lost else ())
 
 
 def test_which_key_each_variant_went_to() -> None:
-    log = Variants.from_mapping({("a", "a"): 2, ("a",): 3, ("b",): 5})
+    log = Log.from_mapping({("a", "a"): 2, ("a",): 3, ("b",): 5})
     grouped = Abstraction.from_json(["fold", {"without": ["b"]}]).grouped(log)
     assert grouped.groups.tolist() == [0, 0, -1]
     assert grouped.counts(log.counts).tolist() == [5]
@@ -141,7 +141,7 @@ def test_two_groups_for_one_activity_are_refused() -> None:
 
 
 def test_activities_of_several_columns() -> None:
-    log = Variants.from_mapping({(("a", "start"), ("a", "end"), ("a", "end")): 4})
+    log = Log.from_mapping({(("a", "start"), ("a", "end"), ("a", "end")): 4})
     assert dict(Abstraction.parse("fold").of(log).items()) == {(("a", "start"), ("a", "end")): 4}
     with pytest.raises(ParameterError, match="one activity column but the log has 2"):
         Abstraction.from_json([{"only": ["a"]}]).of(log)

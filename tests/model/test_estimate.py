@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import Optimal, ParameterError, Variants, anonymize, read
+from travas import Log, Optimal, ParameterError, anonymize, read
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
@@ -54,7 +54,7 @@ def test_three_variants_do_not_claim_a_million_cases() -> None:
 def test_what_is_missing_of_the_demo_log_lies_in_the_interval() -> None:
     """Most of its variants are single cases, of which a release shows nothing: the interval must be wide enough."""
     true: Counter[Trace] = Counter(hospital_traces())
-    log = Variants.from_mapping(true)
+    log = Log.from_mapping(true)
     within: list[bool] = []
     for seed in range(20):
         release = mechanism("optimal", "1", "1e-6").with_random_bytes(Seeded(seed)).release(log)
@@ -100,7 +100,7 @@ def test_an_interval_covers_any_true_count_exactly(make: type[PartitionSelection
 def test_it_is_post_processing() -> None:
     """The same noisy counts give the same estimates whatever log they came from."""
     rule = Optimal("1", "0.1")
-    one = rule.release(Variants.from_mapping({(str(n),): 3 + n for n in range(50)}))
+    one = rule.release(Log.from_mapping({(str(n),): 3 + n for n in range(50)}))
     other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
     assert one.estimate == other.estimate == estimate(rule.keep_curve(), one.noisy)
 
@@ -111,7 +111,7 @@ def test_totals_and_distributions_are_near_the_truth() -> None:
     for trace in hospital_traces():
         log[trace] = log.get(trace, 0) + 1
     rule = mechanism("optimal", "1", "0.01")
-    variants = Variants.from_mapping(log)
+    variants = Log.from_mapping(log)
     releases = [rule.with_random_bytes(Seeded(seed)).release(variants) for seed in range(30)]
     totals = [release.estimate.total for release in releases]
     raw = [sum(release.noisy) for release in releases]

@@ -9,7 +9,7 @@ import pytest
 
 import travas
 from travas import LogError
-from travas.log.log import MAX_CASES, Variants
+from travas.log.log import MAX_CASES, Log
 from travas.mechanisms import mechanism as by_name
 from travas.trusted.numbers import MAX_EPSILON
 
@@ -25,7 +25,7 @@ def test_a_larger_log_is_refused(release: type, counts: dict[tuple[str, ...], in
 
 
 def test_counts_whose_sum_does_not_fit_into_64_bits_are_refused() -> None:
-    variants = Variants.from_mapping({(name,): 1 for name in "abcd"})
+    variants = Log.from_mapping({(name,): 1 for name in "abcd"})
     with pytest.raises(LogError, match="more than 100,000,000,000 cases"):
         replace(variants, counts=np.full(4, 2**62, dtype=np.int64))  # their sum in 64 bits is 0
 

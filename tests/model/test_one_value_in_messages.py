@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from travas import ChargedError, LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, Variants, read
+from travas import ChargedError, Log, LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, read
 from travas.errors import CONFIDENTIAL, shown
 from travas.web.failures import in_words
 
@@ -18,7 +18,7 @@ ROWS = {f"patient {number}": "HIV positive" for number in range(10_000)}
 @pytest.mark.parametrize("count", [ROWS, [ROWS], "HIV positive " * 1000, 10**1000, object(), None, 1.5])
 def test_a_mapping_of_another_shape_does_not_print_its_values(count: Any) -> None:
     with pytest.raises(LogError) as refused:
-        Variants.from_mapping({("a",): count})
+        Log.from_mapping({("a",): count})
     message = str(refused.value)
     assert len(message) < 250 and "patient" not in message
     assert message.endswith(CONFIDENTIAL) and refused.value.confidential
@@ -28,7 +28,7 @@ def test_keys_of_another_shape_do_not_either() -> None:
     mappings: tuple[Any, ...] = ({5: 3}, {frozenset(ROWS): 3}, {"abc": 3})
     for mapping in mappings:
         with pytest.raises(LogError) as refused:
-            Variants.from_mapping(mapping)
+            Log.from_mapping(mapping)
         assert len(str(refused.value)) < 250 and "HIV" not in str(refused.value)
 
 

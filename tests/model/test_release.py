@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import travas
-from travas import Ledger, Mechanism, Optimal, ParameterError, ProcessMap, Reading, Variants, anonymize, explain
+from travas import Ledger, Log, Mechanism, Optimal, ParameterError, ProcessMap, Reading, anonymize, explain
 from travas.mechanisms.synthesis_mechanism import Synthesis
 from travas.pipeline import run
 from travas.request import Request
@@ -26,7 +26,7 @@ def test_copies_are_identical_to_the_release() -> None:
 
 
 def seeded(mechanism: Mechanism, log: dict[tuple[str, ...], int]) -> Any:
-    return mechanism.with_random_bytes(Seeded(0)).release(Variants.from_mapping(log))
+    return mechanism.with_random_bytes(Seeded(0)).release(Log.from_mapping(log))
 
 
 def test_every_kind_says_what_it_is() -> None:
@@ -64,7 +64,7 @@ def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(
 ) -> None:
     book.create_account("ward")
     asked: dict[str, Any] = {"ledger": book, "dataset": "ward", "output": tmp_path / "out.csv"}
-    counts = Variants.from_mapping({(("a", "b"),): 500}, ("concept:name", second))
+    counts = Log.from_mapping({(("a", "b"),): 500}, ("concept:name", second))
     if mechanism is not AGES:  # counts have no attributes
         with pytest.raises(ParameterError, match=f"activities has '{second}'") as refused:
             run(Request(counts, mechanism, **asked))
@@ -74,12 +74,12 @@ def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(
 
 
 def test_a_map_has_no_table_of_events() -> None:
-    counts = Variants.from_mapping({(("a", "b"),): 500}, ("concept:name", "case:travas:trace"))
+    counts = Log.from_mapping({(("a", "b"),): 500}, ("concept:name", "case:travas:trace"))
     assert anonymize(counts, ProcessMap(1, "1e-6")).columns == counts.columns
 
 
 @pytest.mark.parametrize("columns", [("concept:name", 5), ("concept:name", ""), "concept:name", 5, ["concept:name"]])
 def test_columns_of_counts_are_names(columns: Any) -> None:
     with pytest.raises(ParameterError, match="^columns (is|has) .*; use (a tuple of )?names") as refused:
-        Variants.from_mapping({(("a", "b"),): 500}, columns)
+        Log.from_mapping({(("a", "b"),): 500}, columns)
     assert refused.value.field == "columns"

@@ -9,7 +9,7 @@ from typing import Literal
 import polars as pl
 import pytest
 
-from travas import Optimal, PrivacyUnit, Reading, Variants, anonymize, open_release, read
+from travas import Log, Optimal, PrivacyUnit, Reading, anonymize, open_release, read
 from travas.log.traces import Trace
 from travas.pipeline import run
 from travas.releases.release import VariantRelease
@@ -34,7 +34,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def released(
-    log: Path | Variants, out: Path | None, frequencies: Literal["estimated", "spread", "noisy"] = "estimated"
+    log: Path | Log, out: Path | None, frequencies: Literal["estimated", "spread", "noisy"] = "estimated"
 ) -> VariantRelease:
     rule = Optimal(1, "1e-6", unit=UNIT).with_random_bytes(Seeded(0))
     request = Request(
@@ -85,5 +85,5 @@ def test_spread_is_for_similarity_studies(log: Path, tmp_path: Path) -> None:
 
 
 def test_an_estimate_is_a_whole_number_of_at_least_one() -> None:
-    release = anonymize(Variants.from_mapping({("a",): 40, ("b",): 1, ("c",): 2}), epsilon=1, delta=0.9)
+    release = anonymize(Log.from_mapping({("a",): 40, ("b",): 1, ("c",): 2}), epsilon=1, delta=0.9)
     assert release.counts == tuple(max(1, round(count)) for count in release.estimate.counts)

@@ -32,7 +32,7 @@ def test_names_are_read_as_they_were(suffix: str, profile: Profile, tmp_path: Pa
 
 def test_without_times_and_with_several_columns(tmp_path: Path) -> None:
     columns = ("concept:name", "org:role")
-    log = travas.Variants.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, columns)
+    log = travas.Log.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, columns)
     made = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6")).without_timestamps()
     for suffix in (".csv", ".xes"):
         path = made.write(tmp_path / f"out{suffix}")
@@ -45,7 +45,7 @@ def test_without_times_and_with_several_columns(tmp_path: Path) -> None:
     ("suffix", "profile"), [(".csv", "travas"), (".xes", "travas"), (".parquet", "travas"), (".csv", "excel")]
 )
 def test_a_release_with_an_odd_column_verifies(suffix: str, profile: Profile, column: str, tmp_path: Path) -> None:
-    log = travas.Variants.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, ("concept:name", column))
+    log = travas.Log.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, ("concept:name", column))
     path = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6")).write(tmp_path / f"out{suffix}", profile=profile)
     assert travas.verify(f"{path}.guarantee.json", path).digest_checked
     assert read_release(path).columns == ("concept:name", column)

@@ -11,7 +11,7 @@ import pytest
 
 from travas import LogError, ParameterError, Reading, TravasError, read
 from travas.log import questions as q
-from travas.log.log import Variants
+from travas.log.log import Log
 from travas.log.questions import Details, Totals
 
 TIMES = Reading(details=Details("read"))
@@ -262,7 +262,7 @@ REFUSED: dict[str, tuple[Any, Reading, str]] = {
     ),
     "a mapping": ({("a",): 3}, TIMES, "times are to be measured, but the log was read without timestamps"),
     "variants": (
-        Variants.from_mapping({("a",): 3}),
+        Log.from_mapping({("a",): 3}),
         Reading(details=Details(numbers=("age",))),
         "the attribute 'age' is to be measured, but the log was read without it",
     ),
@@ -281,7 +281,7 @@ def test_what_cannot_be_measured_is_refused_by_the_schema(name: str) -> None:
 def test_variants_that_were_read_with_details_can_be_read_again() -> None:
     variants = read(frame(["2024-01-01", "2024-01-02"]), TIMES)
     assert totals_of(variants) is variants.totals
-    assert repr(variants) == "Variants(confidential)" and "2024" not in repr(variants.totals)
+    assert repr(variants) == "Log(confidential)" and "2024" not in repr(variants.totals)
     with pytest.raises(ParameterError, match="the attribute 'channel'"):
         read(variants, Reading(details=Details("read", ("channel",))))
     with pytest.raises(ParameterError, match="times are to be measured"):

@@ -22,7 +22,7 @@ from scipy.stats import binom
 
 from conftest import Run
 from servers import missing
-from travas import Ledger, LogError, Optimal, ParameterError, PrivacyUnit, Reading, Variants, anonymize, read
+from travas import Ledger, Log, LogError, Optimal, ParameterError, PrivacyUnit, Reading, anonymize, read
 from travas.mechanisms import mechanism
 from travas.sources.engines import spark as engine
 from travas.sources.engines.remote import RemoteVariants
@@ -45,9 +45,9 @@ def singletons(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def in_memory(remote: Variants) -> Variants:
+def in_memory(remote: Log) -> Log:
     """The same variants in the same order, wholly here."""
-    return Variants(list(remote.alphabet), list(remote.keys), remote.counts, remote.columns)
+    return Log(list(remote.alphabet), list(remote.keys), remote.counts, remote.columns)
 
 
 @pytest.mark.parametrize("name", ["optimal", "travas"])

@@ -20,7 +20,7 @@ from conftest import Run
 from travas import LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, anonymize, read
 
 Form = Literal["units", "cases"]
-Log = dict[str, tuple[str, tuple[str, ...]]]  # by case: the patient and the trace
+PlainLog = dict[str, tuple[str, tuple[str, ...]]]  # by case: the patient and the trace
 HEAD = "case_id,activity,patient\n"
 PATIENT = Reading(order="file", unit="patient", max_cases=2)
 SIGNED = ("--epsilon", "1", "--delta", "1e-3")
@@ -36,7 +36,7 @@ logs = st.dictionaries(
 forms = st.sampled_from(["units", "cases"])
 
 
-def twin(log: Log, most: int, counted: Form) -> Counter[tuple[str, ...]]:
+def twin(log: PlainLog, most: int, counted: Form) -> Counter[tuple[str, ...]]:
     """The rule of logs/units.py with nothing but dicts."""
     counts: Counter[tuple[str, ...]] = Counter()
     for patient in {owner for owner, _ in log.values()}:
@@ -47,12 +47,12 @@ def twin(log: Log, most: int, counted: Form) -> Counter[tuple[str, ...]]:
     return counts
 
 
-def frame(log: Log) -> pl.DataFrame:
+def frame(log: PlainLog) -> pl.DataFrame:
     rows = [(case, activity, patient) for case, (patient, trace) in log.items() for activity in trace]
     return pl.DataFrame(rows, schema=["case_id", "activity", "patient"], orient="row")
 
 
-def xes(log: Log) -> str:
+def xes(log: PlainLog) -> str:
     def string(key: str, value: str) -> str:
         return f'<string key="{key}" value={quoteattr(value)}/>'
 
@@ -67,7 +67,7 @@ def xes(log: Log) -> str:
 
 @given(log=logs, most=st.integers(1, 4), counted=forms)
 @settings(deadline=None, max_examples=150)
-def test_all_readers_follow_the_rule(log: Log, most: int, counted: Form) -> None:
+def test_all_readers_follow_the_rule(log: PlainLog, most: int, counted: Form) -> None:
     reading, expected = Reading(order="file", unit="patient", max_cases=most, counted=counted), twin(log, most, counted)
     with tempfile.TemporaryDirectory() as folder:
         table, paths = frame(log), [Path(folder, f"log{suffix}") for suffix in (".csv", ".parquet", ".xes")]
@@ -82,10 +82,10 @@ def test_all_readers_follow_the_rule(log: Log, most: int, counted: Form) -> None
 
 @given(log=logs, more=logs, most=st.integers(1, 3), counted=forms)
 @settings(deadline=None, max_examples=60)
-def test_nobody_changes_what_counts_of_another(log: Log, more: Log, most: int, counted: Form) -> None:
+def test_nobody_changes_what_counts_of_another(log: PlainLog, more: PlainLog, most: int, counted: Form) -> None:
     """One patient more changes the counts by what counts of them alone: at most M, at most one each if units are counted."""
     reading = Reading(order="file", unit="patient", max_cases=most, counted=counted)
-    newcomer: Log = {f"{case}+": ("newcomer", trace) for case, (_, trace) in more.items()}
+    newcomer: PlainLog = {f"{case}+": ("newcomer", trace) for case, (_, trace) in more.items()}
     before, after = (
         Counter(dict(read(frame(log), reading).items())),
         Counter(dict(read(frame(log | newcomer), reading).items())),
@@ -96,7 +96,7 @@ def test_nobody_changes_what_counts_of_another(log: Log, more: Log, most: int, c
 
 
 def test_case_numbers_are_known_by_their_text() -> None:
-    log: Log = {str(case): ("p", (str(case % 3),)) for case in range(50)}
+    log: PlainLog = {str(case): ("p", (str(case % 3),)) for case in range(50)}
     text = frame(log)
     for counted in ("units", "cases"):
         reading = Reading(order="file", unit="patient", max_cases=2, counted=counted)
@@ -208,7 +208,7 @@ def test_every_mechanism_gets_the_counts_it_needs() -> None:
 def clinic(tmp_path: Path) -> Path:
     """300 patients of four visits each, two alike; one more with unique secrets."""
     visits = [("register", "visit"), ("register", "visit"), ("register", "release"), ("visit",)]
-    log: Log = {f"CANARY-{p}-{v}": (f"CANARY-patient-{p}", visits[v]) for p in range(300) for v in range(4)}
+    log: PlainLog = {f"CANARY-{p}-{v}": (f"CANARY-patient-{p}", visits[v]) for p in range(300) for v in range(4)}
     log |= {f"CANARY-case-{n}": ("CANARY-person", (f"CANARY-{n}",)) for n in range(30)}
     path = tmp_path / "clinic.parquet"
     frame(log).with_columns(timestamp=pl.lit("2020-01-01")).write_parquet(path)

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from statistics_of_noise import delta_at_least
 
-from travas import Variants
+from travas import Log
 from travas.mechanisms import MECHANISMS, mechanism
 
 VARIANTS = 15_000
@@ -81,7 +81,7 @@ def test_sacofa_of_two_levels_cannot_be_told_apart_either() -> None:
     tree = mechanism("sacofa", EPSILON, DELTA, max_length=2, prune=3)
     samples = []
     for more in (5, 6):
-        variants = Variants.from_mapping({("a",): 6, ("a", "b"): more, ("b", "a"): 1})
+        variants = Log.from_mapping({("a",): 6, ("a", "b"): more, ("b", "a"): 1})
         drawn = [tree.release(variants).variants for _ in range(runs)]
         samples.append(np.array([hash(found) % 10_007 for found in drawn], dtype=np.int64))
     for here, there in ((0, 1), (1, 0)):

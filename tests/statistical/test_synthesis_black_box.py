@@ -23,7 +23,7 @@ from scipy.stats import binom
 from statistics_of_noise import FALSE_ALARM, delta_at_least
 
 from conftest import Run
-from travas import Variants
+from travas import Log
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian_mechanism import MOST_KEYS
@@ -109,13 +109,13 @@ CELLS = ((None, "a0", 1), ("a0", "a1", 1), ("a1", "a1", 28), ("a1", "b0", 1), ("
 RULE = mechanism("synthesis", "0.5", "0.2", alphabet=[f"{copy:02d}{name}" for copy in range(COPIES) for name in "ab"])
 
 
-def neighbours(stranger: Trace | None) -> Variants:
+def neighbours(stranger: Trace | None) -> Log:
     """Copies of one small log, each with its own activities, with or without the stranger."""
     logs: dict[Trace, int] = {}
     for copy in range(COPIES):
         traces = [("a", "b"), ("b",), *([stranger] if stranger else [])]
         logs |= {tuple(f"{copy:02d}{name}" for name in trace): 1 for trace in traces}
-    return Variants.from_mapping(logs)
+    return Log.from_mapping(logs)
 
 
 def direction(copy: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -125,7 +125,7 @@ def direction(copy: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[
     return np.array(states), np.array([symbols[after] for _, after, _ in CELLS]), np.array([n for *_, n in CELLS])
 
 
-def evidence(rule: Synthesis, log: Variants, runs: int) -> NDArray[np.int64]:
+def evidence(rule: Synthesis, log: Log, runs: int) -> NDArray[np.int64]:
     """What the best attack makes of each run: the likelihood ratio in steps of 1/4, or 99 if the stranger is published."""
     seen = []
     for _ in range(runs):

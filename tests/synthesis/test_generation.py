@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import LogError, ParameterError, Standing, Variants
+from travas import Log, LogError, ParameterError, Standing
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis_stages import CONTROL_FLOW
@@ -47,7 +47,7 @@ LOG: dict[Trace, int] = {
 
 def released(seed: int = 1, epsilon: str = "4", log: dict[Trace, int] | None = None) -> SyntheticRelease:
     rule = attrs.evolve(mechanism("synthesis", epsilon, "1e-6"), random_bytes=Seeded(seed))
-    release = rule.release(Variants.from_mapping(LOG if log is None else log))
+    release = rule.release(Log.from_mapping(LOG if log is None else log))
     assert isinstance(release, SyntheticRelease)
     return release
 
@@ -128,9 +128,7 @@ def test_noise_alone_makes_no_cases(cases: float, plausible: bool) -> None:
 def test_a_log_of_released_variants_has_few_other_cases() -> None:
     """500 cases of one variant: what was generated in addition came from noise, about 100 cases of it."""
     rule = mechanism("synthesis", 1, "1e-6")
-    made = [
-        rule.with_random_bytes(Seeded(seed)).release(Variants.from_mapping({tuple("abc"): 500})) for seed in range(5)
-    ]
+    made = [rule.with_random_bytes(Seeded(seed)).release(Log.from_mapping({tuple("abc"): 500})) for seed in range(5)]
     made.sort(key=lambda release: sum(release.counts))
     assert sum(made[2].counts) < 550
     assert isinstance(made[0], SyntheticRelease) and set(made[0].origins) == {"released"}
@@ -242,7 +240,7 @@ def test_noise_alone_is_not_an_error() -> None:
     """Measurements of pure noise over a public alphabet: a log comes out, and `quality` says what it is worth."""
     rule = mechanism("synthesis", "1", "1e-6", alphabet=["a", "b", "c"])
     for _ in range(10):
-        release = rule.release(Variants.from_mapping({}))
+        release = rule.release(Log.from_mapping({}))
         assert isinstance(release, SyntheticRelease)
         assert {activity for trace in release.variants for activity in trace} <= {"a", "b", "c"}
         assert release.quality().cases.mostly_noise or release.quality().cases.value < 400
@@ -253,7 +251,7 @@ def test_noise_alone_is_not_an_error() -> None:
 
 def test_a_file_can_be_generated_again(tmp_path: Path) -> None:
     rule = mechanism("synthesis", "4", "1e-6")
-    release = rule.release(Variants.from_mapping(LOG))
+    release = rule.release(Log.from_mapping(LOG))
     assert isinstance(release, SyntheticRelease)
     again = open_synthetic(release.write(tmp_path / "out.json"))
     assert (again.variants, again.counts, again.origins) == (release.variants, release.counts, release.origins)
@@ -296,7 +294,7 @@ def test_quality_has_honest_intervals() -> None:
         scale = sum(count**2 for count in Counter(_labelled(trace)).values()) ** -0.5
         true.update({pair: cases * count * scale for pair, count in steps.items()})
     for _ in range(30):
-        release = rule.release(Variants.from_mapping(log))
+        release = rule.release(Log.from_mapping(log))
         assert isinstance(release, SyntheticRelease) and not release.measurements.variants
         quality = release.quality()
         for bucket in quality.lengths:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import PrivacyUnit, Standing, Variants, anonymize, verify
+from travas import Log, PrivacyUnit, Standing, anonymize, verify
 from travas.errors import VerificationError
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
@@ -241,7 +241,7 @@ def test_the_choice_looks_at_public_parameters_only_and_is_the_same_every_time()
 
 def test_verify_follows_the_rule_again(tmp_path: Path) -> None:
     unit = PrivacyUnit("patient", 10)
-    log = dataclasses.replace(Variants.from_mapping({("a",): 500}), unit=unit, counted="units")
+    log = dataclasses.replace(Log.from_mapping({("a",): 500}), unit=unit, counted="units")
     path = anonymize(log, epsilon=1, delta="1e-6").write(tmp_path / "out.json")
     guarantee = tmp_path / "out.json.guarantee.json"
     assert verify(guarantee, path).mechanism.guarantee().standing is Standing.VERIFIED

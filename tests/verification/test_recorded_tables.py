@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from travas import ParameterError, PrivacyUnit, Standing, Variants, anonymize, from_description, verify
+from travas import Log, ParameterError, PrivacyUnit, Standing, anonymize, from_description, verify
 from travas.errors import VerificationError
 from travas.mechanisms import mechanism
 from travas.mechanisms.optimal import Optimal
@@ -33,7 +33,7 @@ def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def written(folder: Path) -> tuple[Path, dict[str, Any]]:
-    log = dataclasses.replace(Variants.from_mapping({("a",): 500}), unit=PATIENT, counted="units")
+    log = dataclasses.replace(Log.from_mapping({("a",): 500}), unit=PATIENT, counted="units")
     path = anonymize(log, epsilon=1, delta="1e-6").write(folder / "out.json")
     guarantee = folder / f"{path.name}.guarantee.json"
     return guarantee, json.loads(guarantee.read_text())
@@ -51,7 +51,7 @@ def test_what_another_machine_chose_verifies_if_it_keeps_the_guarantee(tmp_path:
     """A neighbour on the grid of σ, or a longer table: any table within (ε, δ) is as good a guarantee."""
     for table in (TABLE | {"sigma": "13.53125", "threshold": 74}, TABLE | {"threshold": 75}):
         rule = from_description(DESCRIPTION | {"person_table": table})
-        log = dataclasses.replace(Variants.from_mapping({("a",): 500}), unit=PATIENT, counted="units")
+        log = dataclasses.replace(Log.from_mapping({("a",): 500}), unit=PATIENT, counted="units")
         path = anonymize(log, rule).write(tmp_path / f"{table['threshold']}.json")
         assert verify(f"{path}.guarantee.json", path).mechanism == rule
 

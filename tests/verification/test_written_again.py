@@ -31,7 +31,7 @@ from travas import (
 )
 from travas.errors import VerificationError
 from travas.log.abstraction import Abstraction
-from travas.log.log import Variants
+from travas.log.log import Log
 from travas.outputs.guarantee_file import file_digest, guarantee_path
 from travas.outputs.write import MAP_SUFFIXES, WRITERS
 
@@ -57,7 +57,7 @@ def timed(zone: str) -> Release:
 
 def generalised(mechanism: Any) -> Any:
     """The rule before the mechanism is not stated, because counts were given."""
-    return anonymize(Abstraction.parse("prefix:2").of(Variants.from_mapping(COUNTS)), mechanism)
+    return anonymize(Abstraction.parse("prefix:2").of(Log.from_mapping(COUNTS)), mechanism)
 
 
 LOGS: dict[str, Callable[[], Release]] = {
@@ -359,5 +359,5 @@ def test_a_parquet_file_at_which_polars_panics_is_one_line(tmp_path: Path, monke
 
 
 def test_making_a_mechanism_again_draws_nothing(tmp_path: Path) -> None:
-    path = Synthesis(2, "1e-4").release(Variants.from_mapping(STAYS)).write(tmp_path / "r.json")
+    path = Synthesis(2, "1e-4").release(Log.from_mapping(STAYS)).write(tmp_path / "r.json")
     assert verify(guarantee_path(path), path).mechanism == Synthesis(2, "1e-4")

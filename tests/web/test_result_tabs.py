@@ -14,7 +14,7 @@ from timed_log import timed_frame
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending
 from travas.log.abstraction import parse_ladder
-from travas.log.log import Variants
+from travas.log.log import Log
 from travas.log.traces import Trace
 from travas.outputs.readme_file import release_files
 from travas.plots.charts import coverage_curve
@@ -83,7 +83,7 @@ def test_the_verdict_warns() -> None:
     assert decision_on(release, ("weak",)).warnings == ("weak",)
     assert replace(decision_on(release), variants=1).warnings
     chosen = travas.Optimal(epsilon=1, delta="1e-4").with_random_bytes(Seeded(1))
-    seeded = chosen.release(Variants.from_mapping(LOG))
+    seeded = chosen.release(Log.from_mapping(LOG))
     assert "not established" in decision_on(seeded).verdict
     assert decision_on(release).missing[0].startswith("Not released: ")
 

@@ -18,7 +18,7 @@ from .options import (
     Delta,
     Epsilon,
     Force,
-    Log,
+    LogArgument,
     Output,
     Quiet,
     StatedCases,
@@ -38,7 +38,7 @@ _OTHER_COMMANDS: dict[Kind, str] = {
 @with_mechanism
 @with_charge
 def anonymize(
-    log: Log,
+    log: LogArgument,
     epsilon: Epsilon,
     delta: Delta,
     output: Output,

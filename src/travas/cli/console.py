@@ -12,7 +12,7 @@ from typing import Any, Literal
 import typer
 
 from ..errors import CONFIDENTIAL
-from ..log.log import Variants
+from ..log.log import Log
 from ..mechanisms.mechanism import Progress
 from ..pipeline import Phase
 
@@ -103,6 +103,6 @@ def phases() -> Iterator[Callable[[str, float], None]]:
         yield watch
 
 
-def print_notes(variants: Variants) -> None:
+def print_notes(variants: Log) -> None:
     for note in variants.notes:
         console().print(f"{CONFIDENTIAL} {note}")

@@ -8,7 +8,7 @@ from ..errors import CONFIDENTIAL_HEADING
 from ..sources.reading import Reading
 from .console import console, grid, panel, print_json, progress
 from .option_names import option_name
-from .options import AsJson, Log
+from .options import AsJson, LogArgument
 from .reading_flags import with_reading
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MARKS = {"fact": "", "choice": "choice", "problem": "problem"}
 
 
 @with_reading
-def doctor(log: Log, as_json: AsJson = False, *, reading: Reading) -> None:
+def doctor(log: LogArgument, as_json: AsJson = False, *, reading: Reading) -> None:
     """Examine a log and print the options that read it. The output is confidential; nothing is written or charged.
 
     Example: travas doctor export.csv

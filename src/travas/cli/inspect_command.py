@@ -8,13 +8,13 @@ from ..errors import CONFIDENTIAL_HEADING
 from ..explain import counted_per
 from ..sources.reading import Reading
 from .console import grid, panel, print_json, print_notes, progress
-from .options import AsJson, Log
+from .options import AsJson, LogArgument
 from .reading_flags import with_reading
 
 
 @with_reading
 def inspect_log(
-    log: Log,
+    log: LogArgument,
     as_json: AsJson = False,
     *,
     reading: Reading,

@@ -17,7 +17,7 @@ from ..releases.release import Profile
 from ..trusted.numbers import typed_whole_number
 from .console import silence
 
-Log = Annotated[
+LogArgument = Annotated[
     str,
     typer.Argument(
         metavar="LOG",

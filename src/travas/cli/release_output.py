@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import explain
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
-from ..log.log import Variants
+from ..log.log import Log
 from ..outputs.guarantee_file import guarantee_path
 from ..pipeline import Outcome, run
 from ..releases.release import Kind, Release, VariantRelease
@@ -53,7 +53,7 @@ def run_and_print(request: Request, stated_cases: int | None, as_json: bool, con
     return outcome
 
 
-def print_confidential(released: Release, variants: Variants) -> None:
+def print_confidential(released: Release, variants: Log) -> None:
     """Print how much of the original log was released, and what is odd about it, on standard error."""
     from ..evaluation.compare import covered_cases
 

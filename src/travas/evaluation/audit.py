@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from ..errors import EmptyLogError, LogError
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Trace
 from ..search.table_builders import predicted_length
 from ..sources.engine import read
@@ -406,7 +406,7 @@ def _binomial(trials: int, chance: float) -> Any:
     return lambda hits: binomial_tail(hits, trials, chance)
 
 
-def _order(after: Variants, table: EventTable | None) -> list[Trace]:
+def _order(after: Log, table: EventTable | None) -> list[Trace]:
     """The released variants in the order of the file."""
     order: list[Trace] = [*(table.first_occurrences() if table is not None else ())]
     return order or after.traces(range(len(after)))
@@ -534,7 +534,7 @@ def _chances_of_times(lines: Sequence[Timeline], made: int) -> Iterable[float]:
 
 
 def _canaries(
-    made_up: Variants | None, true: dict[Trace, int], shown: dict[Trace, int], claim: tuple[float, float]
+    made_up: Log | None, true: dict[Trace, int], shown: dict[Trace, int], claim: tuple[float, float]
 ) -> Finding:
     null = (
         "each canary is in the log with probability 1/2; nobody who sees the release can tell which ones are, beyond what "

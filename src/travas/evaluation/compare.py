@@ -15,7 +15,7 @@ import attrs
 from ..errors import LogError, ParameterError, TravasError, confidential_repr, naming, number_of, shown
 from ..evaluation import metrics
 from ..log.abstraction import FULL, Abstraction, Grouped, parse_ladder
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.questions import NO_DETAILS, Details
 from ..log.traces import Trace
 from ..mechanisms.extensions import extension
@@ -285,15 +285,15 @@ def compare(
     return Comparison(values, _remarks(before, after), details, None, frequencies_of(released))
 
 
-def _values(names: Sequence[str], before: Variants, after: Variants, rules: Sequence[Abstraction]) -> dict[str, Any]:
+def _values(names: Sequence[str], before: Log, after: Log, rules: Sequence[Abstraction]) -> dict[str, Any]:
     selected = {name: find_metric(name) for name in names}
-    against: dict[str, Variants] = {"full": before}
+    against: dict[str, Log] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
         against["abstracted"] = abstracted(before, after, rules)
     return {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
 
 
-def _remarks(before: Variants, after: Variants) -> tuple[str, ...]:
+def _remarks(before: Log, after: Log) -> tuple[str, ...]:
     remarks = []
     fakes = fake_activities(before, after)
     if fakes and len(fakes) == len(set(after.alphabet)):
@@ -307,7 +307,7 @@ def _remarks(before: Variants, after: Variants) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _details(before: Variants, made: ReleasedDetails) -> DetailComparison:
+def _details(before: Log, made: ReleasedDetails) -> DetailComparison:
     from .details import compare_details
 
     return compare_details(before, made)
@@ -337,7 +337,7 @@ def _of_map(
     return Comparison({}, (), process_map=compared)
 
 
-def _value(name: str, metric: Metric, original: Variants, released: Variants) -> Any:
+def _value(name: str, metric: Metric, original: Log, released: Log) -> Any:
     """Return the value of a metric. A failure of another package is an error that names the metric, not a bug of travas."""
     if name in METRICS:
         return metric.measure(original, released)
@@ -353,7 +353,7 @@ def _value(name: str, metric: Metric, original: Variants, released: Variants) ->
         ) from error
 
 
-def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> Variants:
+def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> Log:
     """Return the original as a release under these rules represents it. Confidential.
 
     Every case is generalised by the first rule that yields a released trace; a case without one, by the last rule that
@@ -369,7 +369,7 @@ def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]
         mine = grouped.counts(np.where(rungs == index, true.counts, 0))
         for trace, count in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True):
             counts[trace] += count
-    return Variants.from_mapping(+counts, true.columns)
+    return Log.from_mapping(+counts, true.columns)
 
 
 def covered_cases(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> float:
@@ -379,9 +379,7 @@ def covered_cases(original: Any, released: Any, abstractions: Sequence[Abstracti
     return float(true.counts[rungs >= 0].sum() / max(int(true.counts.sum()), 1))
 
 
-def _rungs(
-    true: Variants, released: Variants, abstractions: Sequence[Abstraction]
-) -> tuple[list[Grouped], NDArray[np.int64]]:
+def _rungs(true: Log, released: Log, abstractions: Sequence[Abstraction]) -> tuple[list[Grouped], NDArray[np.int64]]:
     """Return the log under every rule, and for each variant the first rule that yields a released trace, or −1."""
     import numpy as np
 
@@ -411,7 +409,7 @@ _MAP_WITHOUT_MEASUREMENTS = "only the .json file of a process map can be compare
 
 def read_original(
     original: Any, reading: Reading, details: Details = NO_DETAILS, progress: Callable[[float], None] = lambda _: None
-) -> Variants:
+) -> Log:
     """Read the original log without an abstraction. Confidential.
 
     Args:
@@ -423,13 +421,13 @@ def read_original(
     Returns:
         The variants.
     """
-    if isinstance(original, Variants):
+    if isinstance(original, Log):
         unit = Reading(unit=reading.unit, max_cases=reading.max_cases, counted=reading.counted)
         return read(original, attrs.evolve(unit, details=details), progress)
     return read(original, attrs.evolve(reading, abstraction=FULL, details=details), progress)
 
 
-def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Variants:
+def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Log:
     """Return the variants of a released log.
 
     Args:
@@ -450,7 +448,7 @@ def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Vari
         if is_process_map(load(guarantee_path(Path(released)))):
             raise LogError(f"{released}: {_MAP_WITHOUT_MEASUREMENTS}")
         content = read_release(Path(released))
-        return Variants.from_mapping(merged(content.variants, content.counts), content.columns)
+        return Log.from_mapping(merged(content.variants, content.counts), content.columns)
     reading = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
     ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
     try:
@@ -489,7 +487,7 @@ def released_details(original: Any, released: Any) -> ReleasedDetails | None:
     from .details import detailed_log
 
     made = detailed_log(released)
-    if made is not None and isinstance(original, Variants):
+    if made is not None and isinstance(original, Log):
         totals = original.totals
         return made if totals is not None and totals.details.covers(made.details) else None
     return made

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import LogError, ParameterError, confidential_repr
 from ..log.calendar import SECOND, WEEKS
 from ..log.escaped_names import escape_name, original_name
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.options import CASE_PREFIX, case_column
 from ..log.questions import NO_DETAILS, Details, Totals, check_details
 from ..log.traces import Activity, Codes
@@ -457,7 +457,7 @@ def _original(values: Coded, is_escaped: bool, absent: str | None) -> Coded:
     return Coded(codes, [original_name(text) if is_escaped else text for text in values.values])
 
 
-def compare_details(original: Variants, released: SyntheticRelease | ReleasedDetails) -> DetailComparison:
+def compare_details(original: Log, released: SyntheticRelease | ReleasedDetails) -> DetailComparison:
     """Compare times and attributes. The result is confidential.
 
     Args:

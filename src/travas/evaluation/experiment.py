@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import LogError, MissingExtraError, OutputError, TravasError
-from ..log.log import Variants
+from ..log.log import Log
 from ..mechanisms import MECHANISMS
 from ..mechanisms.mechanism import Mechanism, Progress
 from ..outputs.atomic import atomic_output, check_target
@@ -89,7 +89,7 @@ def measure(cell: Cell) -> dict[str, Any]:
     started = time.perf_counter()
     log = _read(cell, cell.log.of_cases)
     row: dict[str, Any] = {**cell.facts(), "error": None}
-    released: Release | Variants
+    released: Release | Log
     if cell.label == ORIGINAL:
         released = log
     else:
@@ -99,7 +99,7 @@ def measure(cell: Cell) -> dict[str, Any]:
             raise
         except Exception as error:
             row["error"] = _failure(error, is_ours=cell.mechanism in MECHANISMS)
-            released = Variants.from_mapping({})
+            released = Log.from_mapping({})
     counts = released.counts
     row |= {"variants": len(counts), "cases": int(sum(counts))}
     for name in cell.metrics:
@@ -133,11 +133,11 @@ def seeded_release(cell: Cell) -> ReleasedLog:
 
 
 @lru_cache(maxsize=4)
-def _log(path: str, reading: Reading, digest: str) -> Variants:
+def _log(path: str, reading: Reading, digest: str) -> Log:
     return read(path, reading).canonical()
 
 
-def _read(cell: Cell, reading: Reading) -> Variants:
+def _read(cell: Cell, reading: Reading) -> Log:
     return _log(str(cell.log.path), reading, cell.log.digest)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from .. import explain
 from ..errors import EmptyLogError, ParameterError, confidential_repr
 from ..log.abstraction import Abstraction
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import CODE_BYTES
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import KeepCurve, intervals
@@ -162,9 +162,7 @@ def forecast(
     )
 
 
-def _expected(
-    mechanism: Mechanism, abstraction: Abstraction, keys: Variants, all_cases: int, all_events: int
-) -> Expected:
+def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, all_cases: int, all_events: int) -> Expected:
     """Return Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the case counts that occur."""
     import numpy as np
 
@@ -189,7 +187,7 @@ def _expected(
     )
 
 
-def _events(variants: Variants) -> int:
+def _events(variants: Log) -> int:
     return sum(
         len(key) // CODE_BYTES * count for key, count in zip(variants.keys, variants.counts.tolist(), strict=True)
     )

@@ -26,7 +26,7 @@ from .map_comparison import compare_map
 from .outlook import enough_cases, outlook
 
 if TYPE_CHECKING:
-    from ..log.log import Variants
+    from ..log.log import Log
 
 Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
 """What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""
@@ -251,25 +251,25 @@ def coverage(
     return Coverage(reading, delta, tuple(cells))
 
 
-def _read(source: Any, reading: Reading, rule: Mechanism) -> Variants:
+def _read(source: Any, reading: Reading, rule: Mechanism) -> Log:
     variants = read(source, reading.for_counts_of(rule.counted))
     if not len(variants):
         raise EmptyLogError("the log is empty: there is nothing to forecast")
     return variants
 
 
-def _releases(rule: Mechanism, variants: Variants) -> list[Any]:
+def _releases(rule: Mechanism, variants: Log) -> list[Any]:
     """Releases with seeded noise."""
     return [rule.with_random_bytes(Seeded(seed)).release(variants) for seed in range(RUNS)]
 
 
-def _covered(variants: Variants, released: Release) -> float:
+def _covered(variants: Log, released: Release) -> float:
     if released.mechanism.kind == "process map":
         return compare_map(variants, map_release(released)).kept_mass
     return metrics.case_coverage(variants, released)
 
 
-def _trial(alternative: Alternative, rule: Mechanism, variants: Variants) -> Trial | MapTrial:
+def _trial(alternative: Alternative, rule: Mechanism, variants: Log) -> Trial | MapTrial:
     made = _releases(rule, variants)
     covered = _mean([_covered(variants, release) for release in made])
     if rule.kind == "process map":

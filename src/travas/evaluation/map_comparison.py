@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import confidential_repr
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Activity
 from ..releases.process_map import MapRelease
 
@@ -68,7 +68,7 @@ class MapComparison:
         ]
 
 
-def compare_map(original: Variants, released: MapRelease) -> MapComparison:
+def compare_map(original: Log, released: MapRelease) -> MapComparison:
     """Compare a process map with the original log. Confidential.
 
     Args:
@@ -97,7 +97,7 @@ def compare_map(original: Variants, released: MapRelease) -> MapComparison:
     )
 
 
-def with_model(comparison: MapComparison, original: Variants, released: MapRelease) -> MapComparison:
+def with_model(comparison: MapComparison, original: Log, released: MapRelease) -> MapComparison:
     """Add fitness and precision of the original log on the model of a process map. Confidential.
 
     Args:
@@ -117,7 +117,7 @@ def with_model(comparison: MapComparison, original: Variants, released: MapRelea
     return replace(comparison, fitness=fitness, precision=precision)
 
 
-def cases_of_pairs(log: Variants) -> Counter[StepPair]:
+def cases_of_pairs(log: Log) -> Counter[StepPair]:
     """In how many cases each pair occurs. Confidential."""
     pairs: Counter[StepPair] = Counter()
     for trace, cases in log.items():

@@ -1,6 +1,6 @@
 """Metrics of how much of a log is preserved. They read the original log and are confidential, never part of a release.
 
-Definitions: docs/metrics.md. A log is a path, a DataFrame, `Variants`, a `Release`, or a mapping of tuples to counts.
+Definitions: docs/metrics.md. A log is a path, a DataFrame, `Log`, a `Release`, or a mapping of tuples to counts.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Trace
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.prefix_tree import Tree, allowed_after
@@ -75,19 +75,19 @@ class UTravasPublished(Mechanism):
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         return measured(noisy, None)
 
-    def check(self, variants: Variants) -> None:
+    def check(self, variants: Log) -> None:
         """Also select the number of splits, which may need the extra `metrics`, because nothing must fail after the charge."""
         super().check(variants)
         _most_similar(self.epsilon, self.delta, self.splits, variants)
 
-    def _release(self, variants: Variants) -> VariantRelease:
+    def _release(self, variants: Log) -> VariantRelease:
         selected = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
         released: VariantRelease = selected.release(variants)
         return replace(released, mechanism=self)
 
 
 @lru_cache(maxsize=8)
-def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Variants) -> int:
+def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Log) -> int:
     """Return the number of splits with the best mean similarity of trial releases to the log, without empty ones.
 
     As in the published results, where all ten runs of a cell have one number of splits. Nothing is protected here, so
@@ -126,7 +126,7 @@ class SaCoFaPublished(Tree):
         )
         return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
 
-    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+    def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         import numpy as np
 
         rules = _Rules(variants, trie)
@@ -189,7 +189,7 @@ def choose(number: int, size: int, random_bytes: RandomBytes) -> NDArray[np.int6
 class _Rules:
     """Relations that always or never hold in the original log, for each ordered pair of activities."""
 
-    def __init__(self, variants: Variants, trie: Trie) -> None:
+    def __init__(self, variants: Log, trie: Trie) -> None:
         import numpy as np
 
         after, cases = eventually_follows(variants, trie, None)

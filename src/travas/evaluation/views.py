@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..errors import CONFIDENTIAL_HEADING
-from ..log.log import Variants
+from ..log.log import Log
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.picture_file import write_picture
 from ..plots.chevrons import chevrons, colours_of
@@ -81,7 +81,7 @@ def _in_one_line(value: Any) -> str | None:
     return None
 
 
-def draw_comparison(original: Variants, released: Variants, path: Path) -> Path:
+def draw_comparison(original: Log, released: Log, path: Path) -> Path:
     """Draw the frequencies of variants in both logs, and the lost directly-follows steps. Confidential."""
     before, after = dict(original.items()), dict(released.items())
     ranked = sorted(before, key=lambda trace: (-before[trace], trace))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .log import Variants
+    from .log import Log
     from .traces import Activity, Trace
 
 
@@ -45,7 +45,7 @@ class FlatLog:
     origin: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, variants: Variants) -> FlatLog:
+    def of(cls, variants: Log) -> FlatLog:
         """Lay out the traces of variants as one array of events.
 
         Args:
@@ -532,7 +532,7 @@ class Abstraction:
         """
         return any(step.may_shorten(len(trace)) for step in self.steps)
 
-    def of(self, variants: Variants) -> Variants:
+    def of(self, variants: Log) -> Log:
         """Return the generalised log. Traces that became equal are merged; cases with an empty trace are left out.
 
         Args:
@@ -557,7 +557,7 @@ class Abstraction:
                 field="abstraction",
             )
 
-    def grouped(self, variants: Variants) -> Grouped:
+    def grouped(self, variants: Log) -> Grouped:
         """Return the generalised log, and the key of each variant.
 
         Args:
@@ -603,7 +603,7 @@ FULL = Abstraction()
 class Grouped:
     """A generalised log, and for every original variant the index of its key, or −1. Confidential."""
 
-    variants: Variants
+    variants: Log
     groups: NDArray[np.int64]
 
     def counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:

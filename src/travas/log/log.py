@@ -1,4 +1,4 @@
-"""Trace variants and their counts. They are confidential: there is no writer, and `repr` hides the counts."""
+"""The log: trace variants and their counts. They are confidential: there is no writer, and `repr` hides the counts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Roles:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Variants:
+class Log:
     """The different traces of a log (`keys`, encoded by `alphabet`) and the number of cases of each. Confidential.
 
     `columns`: the activity columns; `notes`: remarks for the data owner about what was left out; `abstraction`: the
@@ -74,7 +74,7 @@ class Variants:
             )
 
     def __repr__(self) -> str:
-        return "Variants(confidential)"
+        return "Log(confidential)"
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -128,7 +128,7 @@ class Variants:
         """
         return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
 
-    def canonical(self) -> Variants:
+    def canonical(self) -> Log:
         """Return the variants in the order of their traces, so that a seed always gives the same release.
 
         Returns:
@@ -145,7 +145,7 @@ class Variants:
         keys: Sequence[bytes],
         counts: NDArray[np.int64],
         notes: tuple[str, ...],
-    ) -> Variants:
+    ) -> Log:
         """Return the variants after an abstraction, with further notes; they are in memory, wherever these are.
 
         Args:
@@ -158,7 +158,7 @@ class Variants:
         Returns:
             The generalised variants.
         """
-        return Variants(
+        return Log(
             alphabet,
             keys,
             counts,
@@ -172,7 +172,7 @@ class Variants:
         )
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[AnyTrace, int], columns: tuple[str, ...] = ()) -> Variants:
+    def from_mapping(cls, mapping: Mapping[AnyTrace, int], columns: tuple[str, ...] = ()) -> Log:
         """Build variants from a mapping.
 
         Args:

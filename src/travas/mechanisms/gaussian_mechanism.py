@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from ..errors import ParameterError
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import CODE, Activity
 from ..search.calibration import StagePlan, calibrate
 from ..trusted.contributions import CodedTraces
@@ -97,7 +97,7 @@ class GaussianMechanism(Mechanism):
         return Draws(self.noise, self.random_bytes)
 
 
-def coded(variants: Variants) -> CodedTraces:
+def coded(variants: Log) -> CodedTraces:
     """The traces of a log, coded by its alphabet: 4 bytes per event."""
     codes = np.frombuffer(b"".join(variants.keys), dtype=CODE)
     return CodedTraces(codes, variants.lengths(), variants.counts, len(variants.alphabet))

@@ -13,7 +13,7 @@ import attrs
 
 from ..errors import ParameterError, naming, shown
 from ..log.abstraction import Abstraction, RuleFiles, parse_ladder
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Trace
 from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate
 from ..releases.release import VariantRelease
@@ -247,7 +247,7 @@ class Ladder(Mechanism):
 
     # --------------------------------------------------------------------------------------------------- the release
 
-    def _release(self, variants: Variants) -> VariantRelease:
+    def _release(self, variants: Log) -> VariantRelease:
         import numpy as np
 
         cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self.random_bytes)[0]))
@@ -271,7 +271,7 @@ class Ladder(Mechanism):
             cases=cases,
         )
 
-    def _choice(self, variants: Variants, cases: int) -> int:
+    def _choice(self, variants: Log, cases: int) -> int:
         """Return the first rung with enough cases beyond half the threshold, by the sparse vector technique, or the last."""
         import numpy as np
 

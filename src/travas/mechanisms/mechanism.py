@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import ParameterError
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.plain import plain
 from ..log.traces import Trace
 from ..releases.estimate import Estimate, KeepCurve, measured
@@ -165,10 +165,10 @@ class Mechanism(MechanismValue):
     # --------------------------------------------------------------------------------------------------- the release
 
     @abstractmethod
-    def _release(self, variants: Variants) -> Release:
+    def _release(self, variants: Log) -> Release:
         """Draw the noise once and select what is released."""
 
-    def release(self, variants: Variants) -> Any:
+    def release(self, variants: Log) -> Any:
         """Draw the noise once and make the release.
 
         Args:
@@ -180,7 +180,7 @@ class Mechanism(MechanismValue):
         self.check(variants)
         return self._release(variants)
 
-    def check(self, variants: Variants) -> None:
+    def check(self, variants: Log) -> None:
         """Raise ParameterError unless the variants were counted for the unit of the mechanism.
 
         Args:

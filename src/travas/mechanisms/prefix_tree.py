@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Activity, Trace
 from ..releases.estimate import CONFIDENCE, Estimate, measured
 from ..releases.release import VariantRelease
@@ -113,7 +113,7 @@ def public_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | 
     return tuple(sorted(set(names)))
 
 
-def check_width(alphabet: tuple[Activity, ...] | None, variants: Variants) -> None:
+def check_width(alphabet: tuple[Activity, ...] | None, variants: Log) -> None:
     """Refuse an alphabet whose activities are made of a different number of columns than those of the log."""
     width = len(variants.columns)
     if any((len(name) if isinstance(name, tuple) else 1) != width for name in alphabet or ()):
@@ -205,16 +205,16 @@ class Tree(Mechanism):
         radius = self.noise.within(CONFIDENCE)
         return measured(noisy, tuple((max(0, count - radius), count + radius) for count in noisy))
 
-    def check(self, variants: Variants) -> None:
+    def check(self, variants: Log) -> None:
         """Also refuse, before the charge, an alphabet whose activities have a different number of columns."""
         super().check(variants)
         check_width(self.alphabet, variants)
 
     @abstractmethod
-    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+    def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         """Grow the noisy tree and return the released traces with noisy counts."""
 
-    def _release(self, variants: Variants) -> VariantRelease:
+    def _release(self, variants: Log) -> VariantRelease:
         counts = self._grow(variants, Trie(variants, self.max_length, self.alphabet))
         return VariantRelease.of(
             self,
@@ -252,7 +252,7 @@ class PrefixTree(Tree):
     def level(self) -> GroupStep:
         return self.part(self.epsilon / self.max_length, self.delta / self.max_length)
 
-    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+    def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         return grow(self, trie, None)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.questions import NO_DETAILS, CellQuestion, Details, Throughput, check_details
 from ..log.questions import Durations as StepDurations
 from ..log.traces import Activity
@@ -142,18 +142,18 @@ class ProcessMap(GaussianMechanism):
         """None: a map has no events."""
         return "none: a process map has no events"
 
-    def check(self, variants: Variants) -> None:
+    def check(self, variants: Log) -> None:
         """Also refuse an alphabet whose names are made of a different number of columns, and a log without times."""
         super().check(variants)
         check_details(variants.totals, self.details)
         check_width(self.alphabet, variants)
 
-    def _release(self, variants: Variants) -> MapRelease:
+    def _release(self, variants: Log) -> MapRelease:
         return MapRelease.measured(self, self.measure(variants), variants.columns, variants.abstraction)
 
     # ------------------------------------------------------------------------------------------- the measurements
 
-    def measure(self, variants: Variants) -> MapMeasurements:
+    def measure(self, variants: Log) -> MapMeasurements:
         """Draw the noise, once, and measure the log: stages A, M, F, R, P and D of the proof, in this order.
 
         Args:
@@ -194,7 +194,7 @@ class ProcessMap(GaussianMechanism):
             throughput=throughput,
         )
 
-    def _select_activities(self, variants: Variants, log: CodedTraces, noisy: Noisy) -> dict[Activity, int]:
+    def _select_activities(self, variants: Log, log: CodedTraces, noisy: Noisy) -> dict[Activity, int]:
         """A: activities whose noisy sum exceeds the threshold."""
         if self.alphabet is not None:
             return {}
@@ -215,16 +215,14 @@ class ProcessMap(GaussianMechanism):
         sums = rework_of(labelled).sums(self.noise.stage(REWORK), rework_cap(cap, activities), 2 * activities)
         return noisy(REWORK, sums.reshape(2, activities))
 
-    def _measure_throughput(
-        self, variants: Variants, activities: tuple[Activity, ...], noisy: Noisy
-    ) -> NDArray[np.int64]:
+    def _measure_throughput(self, variants: Log, activities: tuple[Activity, ...], noisy: Noisy) -> NDArray[np.int64]:
         """P: the time from the first to the last event of a case, whatever their activities are."""
         delta = self.noise.stage(THROUGHPUT).contribution
         question = Throughput(contribution=delta, activities=activities, others="node")
         return noisy(THROUGHPUT, _answer(variants, question))
 
     def _measure_durations(
-        self, variants: Variants, activities: tuple[Activity, ...], pairs: NDArray[np.int64], noisy: Noisy
+        self, variants: Log, activities: tuple[Activity, ...], pairs: NDArray[np.int64], noisy: Noisy
     ) -> NDArray[np.int64]:
         """D: the times between the nodes of pairs that F's output has selected."""
         delta = self.noise.stage(DURATIONS).contribution
@@ -233,7 +231,7 @@ class ProcessMap(GaussianMechanism):
         return noisy(DURATIONS, _answer(variants, question))
 
 
-def _answer(variants: Variants, question: CellQuestion) -> NDArray[np.int64]:
+def _answer(variants: Log, question: CellQuestion) -> NDArray[np.int64]:
     """What all cases add to the cells of a question; `check` has made sure that it can be answered."""
     if variants.totals is None:
         raise ParameterError("the log was read without timestamps; use a log with a timestamp column", field="times")

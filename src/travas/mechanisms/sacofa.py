@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Trace
 from ..trusted.guarantee import GroupStep
 from ..trusted.losses import Losses, Step
@@ -62,10 +62,10 @@ class SaCoFa(Tree):
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}
 
-    def _grow(self, variants: Variants, trie: Trie) -> dict[Trace, int]:
+    def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         return grow(self, trie, self._rules(variants, trie))
 
-    def _rules(self, variants: Variants, trie: Trie) -> NDArray[np.bool_]:
+    def _rules(self, variants: Log, trie: Trie) -> NDArray[np.bool_]:
         """Return whether b may follow a: not if its noisy number of cases is too low for `prune` cases."""
         size = len(trie.alphabet)
         noise = self._rules_noise(size)
@@ -91,7 +91,7 @@ def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int3
 
 
 def eventually_follows(
-    variants: Variants, trie: Trie, max_length: int | None
+    variants: Log, trie: Trie, max_length: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the cases with b after the first a, [a, b], and those with a, optionally of truncated traces. Confidential."""
     import numpy as np

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import attrs
 
 from ..errors import ParameterError, shown
-from ..log.log import Variants
+from ..log.log import Log
 from ..releases.estimate import Estimate, KeepCurve, estimate
 from ..releases.release import VariantRelease
 from ..search.person_tables import GaussianTable, joint_noise, verified_noise
@@ -184,7 +184,7 @@ class PartitionSelection(Mechanism):
         kept = np.flatnonzero(counts >= drawn)
         return kept, counts[kept] - drawn[kept] + self.centre
 
-    def _release(self, variants: Variants) -> VariantRelease:
+    def _release(self, variants: Log) -> VariantRelease:
         kept, noisy = self.select(variants.counts, self.random_bytes)
         traces = tuple(variants.traces(kept.tolist()))
         return VariantRelease.of(self, traces, tuple(noisy.tolist()), variants.columns, (variants.abstraction,))

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from ..errors import ParameterError, shown
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.options import Attribute, BudgetShares, Times, case_column
 from ..log.plain import from_plain
 from ..log.questions import Details, check_details
@@ -170,13 +170,13 @@ class Synthesis(GaussianMechanism):
         """Return the numbers of cases as they are; intervals are in `SyntheticRelease.quality`."""
         return measured(noisy, None)
 
-    def check(self, variants: Variants) -> None:
+    def check(self, variants: Log) -> None:
         """Also refuse an alphabet whose names are made of a different number of columns, and details that were not read."""
         super().check(variants)
         check_details(variants.totals, self.details)
         check_width(self.alphabet, variants)
 
-    def _release(self, variants: Variants) -> SyntheticRelease:
+    def _release(self, variants: Log) -> SyntheticRelease:
         return SyntheticRelease.generated(
             self, self.measure(variants), variants.columns, variants.abstraction, self._generation_seed()
         )
@@ -187,7 +187,7 @@ class Synthesis(GaussianMechanism):
 
     # ------------------------------------------------------------------------------------------- the measurements
 
-    def measure(self, variants: Variants) -> Measurements:
+    def measure(self, variants: Log) -> Measurements:
         """Draw the noise, once, and measure the log: the stages of the proof, in this order.
 
         Args:
@@ -205,7 +205,7 @@ class Synthesis(GaussianMechanism):
         attributes = tuple(measure_attribute(totals, part, flow, stage, noisy) for part in self.attributes)
         return replace(flow, times=times, attributes=attributes)
 
-    def _measure_control_flow(self, variants: Variants, noisy: Noisy) -> Measurements:
+    def _measure_control_flow(self, variants: Log, noisy: Noisy) -> Measurements:
         """V, A, L, T1 and T2."""
         log = coded(variants)
         released = self._release_variants(log, noisy)
@@ -248,7 +248,7 @@ class Synthesis(GaussianMechanism):
 
     def _select_activities(
         self,
-        variants: Variants,
+        variants: Log,
         residual: CodedTraces,
         released: dict[Trace, int],
         code_of: dict[Activity, int],

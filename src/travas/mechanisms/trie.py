@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import CODE, Activity, Trace
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Trie:
     Edges are sorted numbers node·|A| + symbol, so that the children of many prefixes are found in one search.
     """
 
-    def __init__(self, variants: Variants, max_length: int, alphabet: Sequence[Activity] | None) -> None:
+    def __init__(self, variants: Log, max_length: int, alphabet: Sequence[Activity] | None) -> None:
         import numpy as np
 
         names = sorted(set(variants.alphabet) if alphabet is None else set(alphabet))
@@ -133,7 +133,7 @@ class Trie:
         name = self.alphabet.__getitem__
         return [tuple(map(name, row)) for row in prefixes.symbols.tolist()]
 
-    def rows(self, variants: Variants, indexes: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
+    def rows(self, variants: Log, indexes: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
         """Return variants as rows of symbols, truncated to `max_length` and padded with NOWHERE. Confidential."""
         import numpy as np
 

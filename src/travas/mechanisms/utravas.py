@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..errors import ParameterError
-from ..log.log import Variants
+from ..log.log import Log
 from ..releases.estimate import Estimate, KeepCurve, measured
 from ..releases.release import VariantRelease
 from ..search.table_builders import travas_threshold
@@ -108,7 +108,7 @@ class UTravas(Mechanism):
             ),
         )
 
-    def _release(self, variants: Variants) -> VariantRelease:
+    def _release(self, variants: Log) -> VariantRelease:
         kept, mean = merged_runs(self.run, self.splits, variants.counts, self.random_bytes)
         return VariantRelease.of(
             self,

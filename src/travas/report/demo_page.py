@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Trace
 from ..plots.chevrons import chevrons, colours_of
 from ..plots.html import render
@@ -54,7 +54,7 @@ class DemoPictures:
     sizes: dict[str, str]
 
     @classmethod
-    def of(cls, log: Variants, variants: ReleasedLog, synthetic: SyntheticRelease, mapped: MapRelease) -> DemoPictures:
+    def of(cls, log: Log, variants: ReleasedLog, synthetic: SyntheticRelease, mapped: MapRelease) -> DemoPictures:
         """Draw the pictures.
 
         Args:
@@ -126,7 +126,7 @@ def _map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
     return map_svg(directly_follows(variants, counts).most_frequent(pairs=_PAIRS))
 
 
-def _columns(log: Variants) -> tuple[list[Trace], list[int]]:
+def _columns(log: Log) -> tuple[list[Trace], list[int]]:
     rows = list(log.items())
     return [trace for trace, _ in rows], [count for _, count in rows]
 

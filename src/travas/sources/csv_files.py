@@ -18,7 +18,7 @@ import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
 from ..log.escaped_names import original_name
-from ..log.log import Variants
+from ..log.log import Log
 from ..mechanisms.mechanism import Progress
 from ..releases.release import TIMES_MARK
 from .columns import Columns
@@ -53,7 +53,7 @@ class _Dialect:
 
 def read_csv(
     paths: Sequence[Path], reading: Reading, where: str, progress: Progress, delimiter: str | None = None
-) -> Variants:
+) -> Log:
     """Read the variants of `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
 
     The quoting of every file is checked before the first one is parsed (`sources.quoting`). Files that are compressed

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from ..errors import LogError
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.questions import check_details
 from ..mechanisms.mechanism import Progress
 from ..releases.release import Release, ReleasedLog
@@ -24,12 +24,12 @@ def _silent(_: float) -> None:
     """Ignore the progress."""
 
 
-def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Variants:
+def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Log:
     """Read the variants of a log. They are confidential.
 
     Args:
         source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
-            DataFrame, an Arrow table, an event log of pm4py, a list of traces, a mapping of traces to counts, `Variants`
+            DataFrame, an Arrow table, an event log of pm4py, a list of traces, a mapping of traces to counts, `Log`
             or a `Release`.
         reading: The rule from events to variants.
         progress: Called with the share of the work that is done, from 0 to 1.
@@ -42,8 +42,8 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
     return reading.abstraction.of(variants)
 
 
-def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
-    if isinstance(source, Variants):
+def _read(source: Any, reading: Reading, progress: Progress) -> Log:
+    if isinstance(source, Log):
         same = (source.unit, source.counted) == (reading.privacy_unit, reading.counts_of)
         check_counts(attrs.evolve(reading, unit=None, max_cases=None, counted=None) if same else reading, "variants")
         return source
@@ -51,17 +51,17 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Variants:
         if not isinstance(source, ReleasedLog):
             raise LogError(MAP_IS_NO_LOG)
         check_counts(reading, "a release")
-        return Variants.from_mapping(merged(source.variants, source.counts), source.columns)
+        return Log.from_mapping(merged(source.variants, source.counts), source.columns)
     if type(source) is ExampleLog:
         import polars as pl
 
         source = pl.read_csv(hospital_log().encode(), infer_schema=False)
     if isinstance(source, Mapping):
         check_counts(reading, "a mapping")
-        return Variants.from_mapping(source, reading.activities)
+        return Log.from_mapping(source, reading.activities)
     if isinstance(source, list):
         check_counts(reading, "a list of traces")
-        return Variants.from_mapping(_counted(source), reading.activities)
+        return Log.from_mapping(_counted(source), reading.activities)
     library = _library(source)
     if is_database(source):
         from .engines.databases import read_database

@@ -29,7 +29,7 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, LogError
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.questions import Totals
 from ..log.traces import CODE, CODE_BYTES, Activity
 from .columns import Columns, columns_of, lifecycle_note
@@ -96,7 +96,7 @@ class Table:
         return self.height // (EVENTS_PER_PART * (PARTS_PER_FRAME if light else 1)) + 1
 
 
-def log_of(table: Table, reading: Reading, notes: Sequence[str] = ()) -> Variants:
+def log_of(table: Table, reading: Reading, notes: Sequence[str] = ()) -> Log:
     """Return the variants of a table and the number of cases of each, with `totals` if details are read. Confidential."""
     counting, frames = Counting(reading), table.frames
     hashed = _hash(table.columns.case, table.rows.collect_schema()[table.columns.case])
@@ -113,7 +113,7 @@ def table_variants(
     height: int = 0,
     blank_rows: Callable[[], list[int]] = list,
     whole_rows: bool = False,
-) -> Variants:
+) -> Log:
     """Return the variants of any table, whose columns are set or recognised; `height` is about its number of rows."""
     schema = rows.collect_schema()
     table = Table(rows, columns_of(reading, schema, where), where, height, blank_rows, whole_rows)
@@ -161,7 +161,7 @@ class Counting:
             earlier = self.missing.get(each.what)
             self.missing[each.what] = each if earlier is None else replace(earlier, number=earlier.number + each.number)
 
-    def variants(self, notes: Sequence[str] = ()) -> Variants:
+    def variants(self, notes: Sequence[str] = ()) -> Log:
         """Return the variants of everything that was added, with notes about it; LogError if values are missing."""
         assert self._last is not None
         reading, columns = self.reading, self._last.columns
@@ -176,7 +176,7 @@ class Counting:
         if cases is not None:
             names = zip(columns.attributes, columns.attribute_roles, strict=True)
             several = {name: int(cases[_several(role)].sum()) for name, role in names}
-        return Variants(
+        return Log(
             alphabet,
             [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)],
             traces[COUNT].cast(pl.Int64).to_numpy(),

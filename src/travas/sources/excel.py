@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ..errors import LogError, MissingExtraError
-from ..log.log import Variants
+from ..log.log import Log
 from .events import table_variants
 from .messages import available_names
 from .reading import Reading
@@ -18,7 +18,7 @@ from .reading import Reading
 _EMPTY_NAME = "__UNNAMED__"
 
 
-def read_excel(path: Path, reading: Reading, where: str) -> Variants:
+def read_excel(path: Path, reading: Reading, where: str) -> Log:
     """Read the variants of a sheet of a workbook."""
     return table_variants(sheet_table(path, reading.sheet, where).lazy(), reading, where)
 

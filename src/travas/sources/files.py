@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import LogError, ParameterError
-from ..log.log import Variants
+from ..log.log import Log
 from ..log.traces import Trace
 from ..mechanisms.mechanism import Progress
 from .folders import listing, unopened
@@ -33,7 +33,7 @@ STANDARD_INPUT = "-"
 MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
 
 
-def read_files(source: str | Path, reading: Reading, progress: Progress) -> Variants:
+def read_files(source: str | Path, reading: Reading, progress: Progress) -> Log:
     """Return the variants of a file, or of the files of a folder or glob as one log, ordered by file name."""
     for name in ("table", "query"):
         if getattr(reading, name) is not None:
@@ -53,7 +53,7 @@ def read_files(source: str | Path, reading: Reading, progress: Progress) -> Vari
     return replace(variants, notes=(*listed.notes, *variants.notes)) if listed.notes else variants
 
 
-def _variants(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Variants:
+def _variants(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Log:
     if len(paths) == 1 and reading.format is None and suffix_of(paths[0], RELEASE_SUFFIXES):
         check_counts(reading, f"the release {where}")
         return _read_release(paths[0])
@@ -130,7 +130,7 @@ def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
     return counts_by_trace
 
 
-def _read_release(path: Path) -> Variants:
+def _read_release(path: Path) -> Log:
     """Read the variants and counts of a `.json` release."""
     reason = "not a release of travas; use a .json release, or a log"
     content = load_release_json(path, reason)
@@ -141,7 +141,7 @@ def _read_release(path: Path) -> Variants:
     if is_map:
         raise LogError(f"{path}: {MAP_IS_NO_LOG}")
     try:
-        return Variants.from_mapping(counts, columns)
+        return Log.from_mapping(counts, columns)
     except LogError as error:
         raise LogError(f"{path}: {error}") from None
 

@@ -8,7 +8,7 @@ import attrs
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError
-from ..log.log import Variants
+from ..log.log import Log
 from .columns import Columns
 from .events import table_variants
 from .reading import Reading
@@ -23,7 +23,7 @@ _PM4PY_KEYS = {
 Use = Literal["name", "time", "number"]
 
 
-def read_frame(frame: Any, reading: Reading) -> Variants:
+def read_frame(frame: Any, reading: Reading) -> Log:
     """Read the variants of a Polars or pandas data frame, or of an Arrow table.
 
     Args:

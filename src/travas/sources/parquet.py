@@ -9,19 +9,19 @@ from pathlib import Path
 import polars as pl
 
 from ..errors import LogError
-from ..log.log import Variants
+from ..log.log import Log
 from .events import table_variants
 from .reading import Reading
 
 
-def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
+def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Log:
     """Read the variants of `.parquet` files; the order of the files is the order of the rows."""
     with polars_faults(where, "Parquet"):
         rows = scan_parquet(paths)
         return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
 
 
-def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Variants:
+def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Log:
     """Read the variants of Arrow IPC files, also called Feather; the order of the files is the order of the rows."""
     with polars_faults(where, "Arrow"):
         rows = scan_arrow(paths)

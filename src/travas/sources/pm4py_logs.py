@@ -10,14 +10,14 @@ from typing import Any
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from ..log.log import Variants
+from ..log.log import Log
 from .reading import TRACE_LEVEL, Reading
 from .trace_tables import TraceLog
 
 _WHERE = "pm4py event log"
 
 
-def read_pm4py_log(source: Any, reading: Reading) -> Variants:
+def read_pm4py_log(source: Any, reading: Reading) -> Log:
     """Return the variants of an `EventLog` of pm4py; the rule is that of XES files."""
     if not isinstance(source, Iterable) or not all(hasattr(trace, "attributes") for trace in source):
         raise LogError(f"a {type(source).__name__} of pm4py is not a log; use an EventLog or a DataFrame")

@@ -10,7 +10,7 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
 from ..log.escaped_names import original_name
-from ..log.log import Roles, Variants
+from ..log.log import Log, Roles
 from .columns import Columns, lifecycle_note
 from .events import Counting, Table, conditions
 from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
@@ -168,7 +168,7 @@ class TraceLog:
         table = Table(rows.lazy(), self._columns, self.where, place=place, is_named=False)
         self._counting.add(table, table.rows)
 
-    def variants(self, present: Callable[[], Present]) -> Variants:
+    def variants(self, present: Callable[[], Present]) -> Log:
         """Return the variants of everything that was added; `present` names the attributes that there are."""
         if self._lengths or not self._traces:
             self.flush()

@@ -30,7 +30,7 @@ from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
 from ..log.escaped_names import ESCAPED
-from ..log.log import Variants
+from ..log.log import Log
 from ..mechanisms.mechanism import Progress
 from .encodings import check_xml_encoding
 from .messages import EXPORT_AGAIN
@@ -70,7 +70,7 @@ class TraceSink(Protocol):
         """Take a trace: its own attributes, and the values of each key in its events; None where an event has none."""
 
 
-def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Variants:
+def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Log:
     """Read the variants of XES files, which may be compressed; several files are one log."""
     traces = TraceLog(where, reading)
     for number, path in enumerate(paths):

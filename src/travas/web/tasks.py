@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..budget.account import NO_APPROVAL, Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import TravasError
-from ..log.log import Variants
+from ..log.log import Log
 from ..mechanisms import from_description
 from ..mechanisms.stated_mechanism import times_rule
 from ..pipeline import Phase, run
@@ -114,7 +114,7 @@ def without_tables(release: Release) -> Release:
     return replace(release, mechanism=from_description(release.mechanism.describe()))
 
 
-def _kept(release: Release, variants: Variants) -> str:
+def _kept(release: Release, variants: Log) -> str:
     total = f"{len(variants):,} variants, {int(variants.counts.sum()):,} counted cases"
     if release.mechanism.counted == "units" and not release.mechanism.unit.is_case:
         total += f" (each {release.mechanism.unit.name} once per variant)"
@@ -161,7 +161,7 @@ def report(
     )
 
 
-def read_log(path: Path, name: str, reading: Reading, watch: JobWatch) -> Variants:
+def read_log(path: Path, name: str, reading: Reading, watch: JobWatch) -> Log:
     """Read the original log. Confidential."""
     from ..sources.engine import read
 

@@ -17,7 +17,7 @@ import attrs
 import polars as pl
 
 from ...errors import LogError, MissingExtraError, ParameterError, TravasError
-from ...log.log import Variants
+from ...log.log import Log
 from ..columns import Columns
 from ..events import table_variants
 from ..log_location import database_file, url_scheme
@@ -48,7 +48,7 @@ _BATCH = 100_000
 _MOST_NAMES = 10
 
 
-def read_database(source: str | Path, reading: Reading) -> Variants:
+def read_database(source: str | Path, reading: Reading) -> Log:
     """Return the variants of a table (`reading.table`), of a query (`reading.query`), or of the only table."""
     reading = without_row_order(reading, "a database")
     frame, where = database_table(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from ...log.log import Roles, Variants, check_number_of_cases
+from ...log.log import Log, Roles, check_number_of_cases
 from ...log.traces import Activity, Trace
 from ...trusted.guarantee import Counted, PrivacyUnit
 
@@ -31,7 +31,7 @@ class Store(Protocol):
         """Return all activities of the log."""
 
 
-class RemoteVariants(Variants):
+class RemoteVariants(Log):
     """Variants of which only counts and lengths are in memory. Only selected traces are transferred.
 
     Using `keys`, as metrics and prefix trees do, loads all traces into memory.
@@ -67,9 +67,9 @@ class RemoteVariants(Variants):
         """Return the traces of variants by index; they are transferred now."""
         return self._store.traces(list(indexes))
 
-    def canonical(self) -> Variants:
+    def canonical(self) -> Log:
         """Return the variants in the order of their traces; all of them are transferred."""
-        here = Variants(self.alphabet, self.keys, self.counts, self.columns, self.notes)
+        here = Log(self.alphabet, self.keys, self.counts, self.columns, self.notes)
         return replace(here, unit=self.unit, counted=self.counted, roles=self.roles, totals=self.totals).canonical()
 
     @cached_property

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ...errors import LogError, MissingExtraError, ParameterError, TravasError
-from ...log.log import Variants
+from ...log.log import Log
 from ...log.traces import CODE, CODE_BYTES, Activity, Trace
 from ..reading import Reading, released_columns
 from .clocks import Clock, spark_clock, spark_zoned_clock
@@ -45,7 +45,7 @@ class Spark:
     `spark:` uses the running session, that of `spark-submit`, the server of SPARK_REMOTE, or a local one.
     """
 
-    def variants(self, source: Any, reading: Reading) -> Variants:
+    def variants(self, source: Any, reading: Reading) -> Log:
         """Return the variants of a DataFrame, of `spark:PATH` (Parquet), or of `spark:` with a table or a query."""
         try:
             import ibis
@@ -58,7 +58,7 @@ class Spark:
             raise LogError(f"a {type(frame).__name__} is not an event log; use a pyspark.sql DataFrame")
         events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
         query = Query(events, reading, where, gather=_gather, clock=_clock(frame.schema))
-        variants: Variants = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
+        variants: Log = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
         return variants
 
 
@@ -101,7 +101,7 @@ class _Store:
     digests: pa.ChunkedArray
 
     @classmethod
-    def of(cls, events: Any, query: Query) -> Variants:
+    def of(cls, events: Any, query: Query) -> Log:
         import ibis
         from pyspark.sql import functions as f
 

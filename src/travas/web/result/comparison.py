@@ -12,7 +12,7 @@ import attrs
 from ...evaluation.compare import METRICS, compare
 from ...evaluation.map_comparison import cases_of_pairs
 from ...log.abstraction import FULL
-from ...log.log import Variants
+from ...log.log import Log
 from ...log.questions import NO_DETAILS
 from ...plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
 from ...plots.svg import activity_text
@@ -111,7 +111,7 @@ def _names(pair: tuple[Any, Any]) -> tuple[str, str]:
     return first, second
 
 
-def _steps(log: Variants) -> StepCounts:
+def _steps(log: Log) -> StepCounts:
     traces = dict(log.items())
     return _of_graph(directly_follows(list(traces), list(traces.values())))
 
