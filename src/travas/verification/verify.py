@@ -22,7 +22,17 @@ from ..trusted.guarantee import Standing
 from .opened import check_digest, load, stated_reading
 from .rewritten import check_content
 
-_FACTS = {"format", "frequencies", "profile", "timestamps", "notices", "abstractions", "sha256", "assumptions"}
+_FACTS = {
+    "format",
+    "frequencies",
+    "profile",
+    "timestamps",
+    "notices",
+    "abstractions",
+    "sha256",
+    "measurements",
+    "assumptions",
+}
 """What a guarantee file states about the file of its release."""
 
 
@@ -66,7 +76,14 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         check_frequencies(facts["frequencies"])
         if unknown := set(facts) - _FACTS:
             raise ParameterError(f"release has an unknown field {min(unknown)[:40]!r}", field="guarantee")
-        texts_of([facts["format"], facts["sha256"], *dict(facts.get("notices") or {}).values()])
+        texts_of(
+            [
+                facts["format"],
+                facts["sha256"],
+                facts.get("measurements", ""),
+                *dict(facts.get("notices") or {}).values(),
+            ]
+        )
         for rule in facts["abstractions"]:
             Abstraction.from_json(rule)
         assumptions = texts_of(facts.get("assumptions", []))
