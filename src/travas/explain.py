@@ -258,7 +258,7 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
     return f"roughly {low:,.0f} to {high:,.0f} {noun}, {MISSING_RESTS_ON}"
 
 
-def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
+def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> str | None:
     """Explain an empty or nearly empty release of variants, with remedies, from the release alone; None for others."""
     if variants >= FEW_VARIANTS:
         return None
@@ -274,16 +274,16 @@ def of_emptiness(variants: int, mechanism: Mechanism) -> str | None:
         else "use a ladder, which generalises rare variants step by step"
     )
     return (
-        f"{first} {_why_few(mechanism)} To release more: {ladder}; use a larger ε; or use an abstraction that makes variants "
+        f"{first} {_why_few(mechanism, noun or mechanism.noun)} To release more: {ladder}; use a larger ε; or use an abstraction that makes variants "
         "more alike. Every further release is charged."
     )
 
 
-def _why_few(mechanism: Mechanism) -> str:
+def _why_few(mechanism: Mechanism, noun: str) -> str:
     curve = mechanism.keep_curve()
     if curve is None or curve.rungs:
         return "With these parameters, only what many cases have in common is released."
-    return f"At this ε and δ {of_curve(curve.first_above(HALF), curve.always_kept, mechanism.noun)}."
+    return f"At this ε and δ {of_curve(curve.first_above(HALF), curve.always_kept, noun)}."
 
 
 def warnings_of(release: Release) -> tuple[str, ...]:

@@ -364,3 +364,22 @@ def test_the_policy_line_is_in_the_report(epsilon: str, weak: bool, tmp_path: Pa
     assert ("Weak protection" in html) == weak == bool(machine(html)["policy"]["weak_protection"])
     with pytest.raises(package.ParameterError, match="stated_cases is 0"):
         write_report(f"{path}.guarantee.json", path, tmp_path / "s.html", stated_cases=0)
+
+
+def test_a_policy_check_before_the_release_is_said_only_where_the_charge_recorded_it(tmp_path: Path) -> None:
+    ledger = package.Ledger(tmp_path / "ledger.db")
+    pages = {}
+    for name, policy in (
+        ("with", package.Policy("Loose", (PolicyRule("epsilon_per_release", 5, "small"),))),
+        ("without", None),
+    ):
+        ledger.create_account(name)
+        chosen = mechanism("optimal", 1, "1e-6")
+        release = run(Request(LOG, chosen, ledger=ledger, dataset=name, policy=policy)).release
+        path = release.write(tmp_path / f"{name}.json")
+        report = write_report(
+            f"{path}.guarantee.json", path, tmp_path / f"{name}.html", policy=STRICT, account=ledger.account(name)
+        )
+        pages[name] = report.read_text()
+    assert "recorded that the release was checked against “Loose”" in pages["with"]
+    assert "recorded that the release" not in pages["without"]

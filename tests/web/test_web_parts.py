@@ -19,7 +19,7 @@ from travas.errors import OutputError, ParameterError, TravasError
 from travas.mechanisms.ladder import Ladder
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import ticks
-from travas.plots.chevrons import chevrons, colours_of
+from travas.plots.chevrons import chevrons
 from travas.web import curve, tasks
 from travas.web.activity import ActivityLog
 from travas.web.browsers import MAX_DRAFTS, Browsers
@@ -84,7 +84,7 @@ def test_ticks_are_few_and_round(first: int, last: int) -> None:
 
 def test_chevrons_are_xml_and_names_are_text() -> None:
     log = {("a", HOSTILE, "a", "a"): 5, ((HOSTILE,) * 70): 2, ("a",): 1}
-    for svg in (chevrons(trace, colours_of(list(log), list(log.values()))) for trace in log):
+    for svg in (chevrons(trace) for trace in log):
         root = ElementTree.fromstring(svg)
         assert root.get("aria-label") and root.get("role") == "img"
         assert not [element for element in root.iter() if element.tag.endswith("script")]

@@ -12,7 +12,7 @@ from ..errors import CONFIDENTIAL_HEADING
 from ..log.log import Log
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.picture_file import write_picture
-from ..plots.chevrons import chevrons, colours_of
+from ..plots.chevrons import chevrons
 from ..plots.figures import Panel, draw_panels, draw_survival
 from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
 from ..trusted.numbers import as_text
@@ -65,8 +65,7 @@ def comparison_html(
     parts += [table(["Metric", "Value", "Meaning"], rows)] if rows else []
     parts += [table(["Compared", "Result"], words.items())] if words else []
     if ranked := values.get("top_variants"):
-        colours = colours_of([trace for trace, _, _ in ranked], [count for _, count, _ in ranked])
-        rows = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace, colours))] for trace, count, other in ranked]
+        rows = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
         parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], rows)]
     parts += [paragraph(f"Note: {remark}.") for remark in remarks]
     return fragment(parts)

@@ -14,7 +14,6 @@ import attrs
 from ..errors import ParameterError, naming, shown
 from ..log.abstraction import Abstraction, RuleFiles, parse_ladder
 from ..log.log import Log
-from ..log.traces import Trace
 from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate
 from ..releases.release import VariantRelease
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
@@ -285,14 +284,6 @@ class Ladder(Mechanism):
         return len(self.rungs) - 1
 
     # ----------------------------------------------------------------------------------------------- post-processing
-
-    def least_count(self, rung: int) -> int:
-        return self._selections[rung].centre
-
-    def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
-        if any(not 0 <= rung < len(self.rungs) for rung in rungs):
-            return "it has a rung that is not on the ladder"
-        return "it has several rungs but only one is selected" if self.chooses and len(set(rungs)) > 1 else None
 
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """Estimate from noisy counts on the last rung alone."""

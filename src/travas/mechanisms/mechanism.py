@@ -14,7 +14,6 @@ import attrs
 from ..errors import ParameterError
 from ..log.log import Log
 from ..log.plain import plain
-from ..log.traces import Trace
 from ..releases.estimate import Estimate, KeepCurve, measured
 from ..trusted.guarantee import Guarantee, Replacing, Standing
 from ..trusted.losses import Losses, Step
@@ -204,29 +203,6 @@ class Mechanism(MechanismValue):
             The estimated counts with their intervals; here the noisy counts themselves.
         """
         return measured(noisy, None)
-
-    def least_count(self, rung: int) -> int:
-        """Return the smallest noisy count that a release can have on a rung; without a ladder, the rung is 0.
-
-        Args:
-            rung: The index of the rung.
-
-        Returns:
-            The count.
-        """
-        return 1
-
-    def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
-        """Return why no release of this mechanism can have these variants on these rungs; None if one can.
-
-        Args:
-            variants: The released variants.
-            rungs: The index of the rung of each.
-
-        Returns:
-            The reason, or None.
-        """
-        return None
 
     def estimate_release(self, release: VariantRelease) -> Estimate:
         """Estimate from a complete release, which may contain more than noisy counts.

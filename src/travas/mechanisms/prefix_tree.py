@@ -189,17 +189,6 @@ class Tree(Mechanism):
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
 
-    def least_count(self, rung: int) -> int:
-        return self.prune + 1
-
-    def impossible(self, variants: tuple[Trace, ...], rungs: tuple[int, ...]) -> str | None:
-        if any(len(trace) > self.max_length for trace in variants):
-            return "a variant is longer than max_length"
-        alphabet = None if self.alphabet is None else set(self.alphabet)
-        if alphabet is not None and any(activity not in alphabet for trace in variants for activity in trace):
-            return "an activity is not in the alphabet"
-        return None
-
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         """Return the noisy counts as estimates, because the noise is symmetric. Intervals may reach 0: a variant may be fake."""
         radius = self.noise.within(CONFIDENCE)

@@ -160,9 +160,6 @@ class PartitionSelection(Mechanism):
             "centre": self.centre,
         }
 
-    def least_count(self, rung: int) -> int:
-        return self.centre
-
     def estimate(self, noisy: tuple[int, ...]) -> Estimate:
         return estimate(self._curve, noisy)
 

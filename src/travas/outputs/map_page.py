@@ -10,12 +10,11 @@ from pathlib import Path
 from markupsafe import Markup
 
 from ..plots.html import render
-from ..plots.map_graph import released_graph
+from ..plots.map_graph import IN_A_BROWSER, released_graph
 from ..plots.map_picture import map_svg
 from ..releases.process_map import MapRelease
 from ..trusted.numbers import as_text
 
-MOST_ACTIVITIES, MOST_PAIRS = 100, 400
 """What the page shows at most; the .json file has everything."""
 
 _START = '\nmountMap(document.getElementById("map"), { name: "process-map" });\n'
@@ -30,7 +29,7 @@ def map_page(release: MapRelease) -> str:
     Returns:
         The HTML document.
     """
-    graph = released_graph(release).most_frequent(MOST_ACTIVITIES, MOST_PAIRS)
+    graph = released_graph(release).most_frequent(*IN_A_BROWSER)
     style, script = view_file("map_page.css") + view_file("map_view.css"), view_file("map_view.js") + _START
     guarantee = release.guarantee
     about = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from .. import explain
-from ..plots.chevrons import chevrons, colours_of
+from ..plots.chevrons import chevrons
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
@@ -64,18 +64,14 @@ def _content(release: Release) -> Iterator[Markup]:
 
 
 def _variants(release: ReleasedLog) -> Iterator[Markup]:
-    estimated, intervals, colours = (
-        release.estimated_counts,
-        release.intervals,
-        colours_of(release.variants, release.counts),
-    )
+    estimated, intervals = release.estimated_counts, release.intervals
     ranked = sorted(range(len(release.variants)), key=lambda index: (-estimated[index], release.variants[index]))
     shown = release.estimate.own if isinstance(release, VariantRelease) else release.counts
     rows = []
     for index in ranked[:SHOWN]:
         interval = "" if intervals is None else "{:,} – {:,}".format(*intervals[index])
         rule = [release.rules[index]] if release.is_abstracted else []
-        chain = Markup(chevrons(release.variants[index], colours))
+        chain = Markup(chevrons(release.variants[index]))
         rows.append([f"{shown[index]:,}", interval, *rule, chain])
     noun = release.mechanism.noun
     head = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import colorsys
 import hashlib
-from collections.abc import Sequence
 
 from ..log.traces import Trace
 from .svg import INK, activity_text, document, escape_markup, shortened
@@ -30,18 +29,13 @@ def colour_of(name: str) -> str:
     return "#" + "".join(f"{round(255 * share):02x}" for share in shares)
 
 
-def colours_of(variants: Sequence[Trace], counts: Sequence[int]) -> dict[str, str]:
-    """Return the colour of each activity."""
-    return {name: colour_of(name) for trace in variants for name in map(activity_text, trace)}
-
-
-def chevrons(trace: Trace, colours: dict[str, str]) -> str:
+def chevrons(trace: Trace) -> str:
     """Draw one variant."""
     names = list(map(activity_text, trace))
     parts = []
     for index, name in enumerate(names[:MOST_STEPS]):
         x = index * _STEP
-        colour = colours[name]
+        colour = colour_of(name)
         notch = _POINT if index else 0
         corners = (
             (x, 0), (x + _STEP - 4, 0), (x + _STEP - 4 + _POINT, _HEIGHT / 2), (x + _STEP - 4, _HEIGHT), (x, _HEIGHT),

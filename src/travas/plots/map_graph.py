@@ -23,6 +23,7 @@ START, END = "start", "end"
 """The keys of the first and the last node."""
 
 MOST_ACTIVITIES, MOST_PAIRS = 38, 80
+IN_A_BROWSER = 100, 400  # activities and pairs of a map that can be searched and zoomed
 """What a picture shows at most, with start and end 40 nodes; pages with sliders and the file have more."""
 
 NodeKey = str

@@ -116,7 +116,8 @@ class ReportContent:
         """The noun for whom it protects: a case, the unit's own name for people in the ledger, or a person."""
         if self.mechanism.unit.is_case:
             return "case"
-        return getattr(self.account, "unit_name", None) or explain.PERSON
+        named = None if self.account is None else self.account.unit
+        return explain.PERSON if named is None else named.name
 
     @property
     def charges(self) -> tuple[Entry, ...]:

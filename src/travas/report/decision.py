@@ -91,7 +91,7 @@ class Decision:
     @property
     def little_use(self) -> tuple[str, ...]:
         """Reasons against using the release, as far as they are known."""
-        emptiness = explain.of_emptiness(self.variants, self.mechanism)
+        emptiness = explain.of_emptiness(self.variants, self.mechanism, texts.counted_noun(self.mechanism, self.person))
         return (emptiness,) if emptiness else ()
 
     @property

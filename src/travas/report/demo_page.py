@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ..log.log import Log
 from ..log.traces import Trace
-from ..plots.chevrons import chevrons, colours_of
+from ..plots.chevrons import chevrons
 from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
@@ -133,5 +133,4 @@ def _columns(log: Log) -> tuple[list[Trace], list[int]]:
 
 def _rows(variants: tuple[Trace, ...], counts: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
     ranked = sorted(zip(variants, counts, strict=True), key=lambda row: -row[1])[:_SHOWN]
-    colours = colours_of(variants, counts)
-    return tuple((chevrons(trace, colours), f"{count:,}") for trace, count in ranked)
+    return tuple((chevrons(trace), f"{count:,}") for trace, count in ranked)

@@ -94,6 +94,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "looked_at": ", ".join(content.looked_at),
         "policy_name": "" if content.policy is None else content.policy.name,
         "policy_rules": content.reported_rules,
+        "policy_before": _policy_before(content),
         "sign_offs": _as_recorded(recorded.signed_off_by, content.signed_off_by, content),
         "today": _today(),
         "weak": content.weak_protection,
@@ -141,6 +142,14 @@ def _words(content: ReportContent) -> dict[str, Any]:
 
 def _today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def _policy_before(content: ReportContent) -> str:
+    """When a policy was checked, as far as the charge recorded it."""
+    charge = content.charge
+    if charge is None or charge.policy is None:
+        return "It is not recorded that a policy was checked before the release."
+    return f"The charge on {charge.time[:10]} recorded that the release was checked against “{charge.policy['name']}”."
 
 
 def _as_recorded(recorded: str, stated: str, content: ReportContent) -> list[str]:

@@ -7,10 +7,9 @@ from importlib.resources import files
 
 from nicegui import ui
 
-from ..plots.map_graph import ProcessGraph
+from ..plots.map_graph import IN_A_BROWSER, ProcessGraph
 from ..plots.map_picture import UNPLACED, map_svg
 
-MOST_ACTIVITIES, MOST_PAIRS = 100, 400
 """What the sliders reach at most; the files have everything."""
 
 
@@ -30,4 +29,4 @@ class MapElement(
 
 def shown_part(graph: ProcessGraph) -> ProcessGraph:
     """What of a graph the sliders reach; captions are written next to the map."""
-    return graph.most_frequent(MOST_ACTIVITIES, MOST_PAIRS).captioned()
+    return graph.most_frequent(*IN_A_BROWSER).captioned()

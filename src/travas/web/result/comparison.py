@@ -14,7 +14,7 @@ from ...evaluation.map_comparison import cases_of_pairs
 from ...log.abstraction import FULL
 from ...log.log import Log
 from ...log.questions import NO_DETAILS
-from ...plots.map_graph import END, START, GraphNode, GraphPair, ProcessGraph, directly_follows
+from ...plots.map_graph import END, IN_A_BROWSER, START, GraphNode, GraphPair, ProcessGraph, directly_follows
 from ...plots.svg import activity_text
 from ...releases.process_map import MapNode, MapRelease
 from ...releases.release import Release, ReleasedLog
@@ -25,7 +25,6 @@ from ..tasks import read_log
 StepCounts = Counter[tuple[str, str]]
 """Numbers by pair of names; the empty name is the start, or the end, of a case."""
 
-MOST_ACTIVITIES, MOST_PAIRS = 60, 200
 """What the two maps show at most."""
 
 
@@ -83,7 +82,7 @@ def twin_graphs(compared: BeforeAfter) -> tuple[ProcessGraph, ProcessGraph]:
     nodes += [GraphNode(keys[name], "activity", name, often[name], about=name) for name in ranked]
     rows = sorted(compared.differences, key=lambda row: -max(row.original, row.released))
     every = tuple(_pair(row, keys, max(row.original, row.released), "", compared.noun) for row in rows)
-    graph = ProcessGraph(tuple(nodes), every, "cases").most_frequent(MOST_ACTIVITIES, MOST_PAIRS).captioned()
+    graph = ProcessGraph(tuple(nodes), every, "cases").most_frequent(*IN_A_BROWSER).captioned()
     kept = {pair.edge for pair in graph.pairs}
     shown = [row for row in rows if _edge(row, keys) in kept]
     original = tuple(_pair(row, keys, row.original, "original", compared.noun) for row in shown)

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from ...log.abstraction import FULL, Abstraction
-from ...plots.chevrons import chevrons, colours_of
+from ...plots.chevrons import chevrons
 from ..parts import note, picture
 
 EXAMPLE = ("register", "triage", "test", "test", "treat", "test", "treat", "release")
@@ -48,10 +48,9 @@ class AbstractionChips:
             if ":" in step:
                 self._length(index, *step.split(":"))
         trace = (Abstraction.parse(" | ".join(self._steps), files="refuse") if self._steps else FULL)(EXAMPLE)
-        colours = colours_of([EXAMPLE], [1])
         note("A made-up trace, and what is counted of it:")
-        picture(chevrons(EXAMPLE, colours), "example trace")
-        picture(chevrons(trace, colours), "what is counted of it")
+        picture(chevrons(EXAMPLE), "example trace")
+        picture(chevrons(trace), "what is counted of it")
 
     def _chip(self, name: str, words: str) -> None:
         index = next((index for index, step in enumerate(self._steps) if step.partition(":")[0] == name), None)
