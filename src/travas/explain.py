@@ -273,9 +273,10 @@ def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> str | N
         if mechanism.generalises
         else "use a ladder, which generalises rare variants step by step"
     )
+    few = _why_few(mechanism, noun or mechanism.noun)
     return (
-        f"{first} {_why_few(mechanism, noun or mechanism.noun)} To release more: {ladder}; use a larger ε; or use an abstraction that makes variants "
-        "more alike. Every further release is charged."
+        f"{first} {few} To release more: {ladder}; use a larger ε; or use an abstraction that makes variants more alike. "
+        "Every further release is charged."
     )
 
 
