@@ -64,9 +64,6 @@ _SETTINGS = (
     "counted", "table", "delimiter", "quote", "encoding", "lifecycle", "duplicate_events", "format", "sheet",
 )  # fmt: skip
 _DESCRIBED = ("activities", "abstraction", "query", "where", "columns", "recognised")
-_LATER: dict[str, Any] = {"lifecycle": "all", "duplicate_events": "keep", "format": None, "sheet": None, "where": []}
-"""Settings that earlier guarantee files do not have, with the values that they had."""
-
 QUERY_USED = "a query was used"
 """Replaces the text of a query in descriptions, because it may name persons."""
 
@@ -382,9 +379,8 @@ class Reading:
             ParameterError: The description is incomplete or invalid.
         """
         known = {*_SETTINGS, *_DESCRIBED}
-        if not isinstance(description, Mapping) or {*_LATER, *description} - {"period"} != known:
+        if not isinstance(description, Mapping) or set(description) - {"period"} != known:
             raise ParameterError("the description of the reading is incomplete", field="reading")
-        description = _LATER | dict(description)
         settings: dict[str, Any] = {name: description[name] for name in _SETTINGS}
         for name, value in settings.items():
             if value is not None and not isinstance(value, int if name == "max_cases" else str):
