@@ -38,7 +38,7 @@ MapOutput = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="The file to write: .json (everything), .csv, .graphml, .dot, .html, .svg, .png or .pdf.",
+        help="The file to write: .json (everything), .csv, .dot, .html or .svg.",
         metavar="OUT",
     ),
 ]
@@ -77,7 +77,7 @@ def process_map(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help="With --from: also draw a figure with 95 % intervals: .svg, .png or .pdf.", metavar="FILE"),
+        typer.Option(help="With --from: also draw a figure with 95 % intervals: .svg.", metavar="FILE"),
     ] = None,
     force: Force = False,
     stated_cases: StatedCases = None,
@@ -146,12 +146,12 @@ def _written_again(release: Path, output: Path, plot: Path | None, existing: Exi
 def _check_plot(plot: Path, release: Path, output: Path) -> None:
     """Refuse a picture that cannot be drawn, or would replace a file of a release, before anything is written."""
     from ..outputs.inputs import check_not_same
-    from ..outputs.picture_file import picture_format
+    from ..outputs.map_files import check_map_picture
     from ..outputs.readme_file import release_files
 
     files = (*release_files(release), *release_files(output))
     check_not_same([plot], files, "release that is read or written, or one of its files", field="plot")
-    picture_format(plot)
+    check_map_picture(plot)
 
 
 def _check_model(model: str | None, output: Path, existing: Existing) -> Path | None:

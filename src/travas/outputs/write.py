@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
-from ..plots.figures import new_figure
 from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of, timestamps_of
 from ..sources.formats import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_interrupted, is_system_error, reserved
@@ -38,7 +37,7 @@ WRITERS: dict[str, Callable[[Any, Path], None]] = {
 }
 """The writer of each format of an event log, by suffix."""
 
-MAP_SUFFIXES = (".json", ".csv", ".graphml", ".dot", ".html", ".svg", ".png", ".pdf")
+MAP_SUFFIXES = (".json", ".csv", ".dot", ".html", ".svg")
 """The formats of a process map."""
 
 
@@ -169,8 +168,6 @@ def _suffix(target: Path, kind: Kind, profile: Profile) -> str:
             f"{target}: unsupported file extension for a {what}; supported: {', '.join(known)}", field="output"
         )
     check_profile_format(profile, suffix, kind)
-    if suffix in (".png", ".pdf"):
-        new_figure((1, 1))  # raises if the extra is missing
     return suffix
 
 

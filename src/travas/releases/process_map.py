@@ -271,7 +271,7 @@ class MapRelease(Release):
         """Draw the map: line width by number of cases, colour by median duration.
 
         Args:
-            path: A `.png`, `.svg` or `.pdf` file.
+            path: A `.svg` file.
             intervals: Whether the 95 % intervals are written next to the numbers.
 
         Returns:

@@ -41,7 +41,6 @@ MAP_FORMATS = {
     ".html": "a page with the map, for any browser",
     ".svg": "SVG, a picture",
     ".csv": "CSV, the pairs",
-    ".graphml": "GraphML",
     ".dot": "DOT, for Graphviz",
 }
 _MOST_FILES, _MOST_SEEN = 2000, 100_000
