@@ -22,8 +22,9 @@ from ..log.calendar import SECOND
 from ..log.plain import ActivitySums, as_shape, digest_of
 from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
 from ..log.traces import Activity
+from ..synthesis.durations import backed_off
 from ..synthesis.measurements import MeasuredNumber
-from ..synthesis.shrinkage import deviating, normalised, used_buckets
+from ..synthesis.shrinkage import used_buckets
 from ..trusted.contributions import SIZE_CELLS, nodes_of
 from ..trusted.stages import STANDARD_DEVIATION
 
@@ -335,7 +336,6 @@ def _interval(value: float, deviation: float, bias: float, total: MeasuredNumber
     return MeasuredNumber(min(max(value, low), high), low, high)
 
 
-OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
 _EDGES = [edge / SECOND for edge in DURATION_EDGES]
 _LAST = _EDGES[-1] * 4  # the last bucket is open; for quantiles it ends here
 
@@ -397,17 +397,9 @@ class MapDurations:
 
 def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], buckets: int) -> FloatArray:
     """The shares of the buckets of every pair: backed off to all steps into the same node, and those to all steps."""
-    used = np.arange(noisy.shape[1]) < buckets
-    noisy = noisy * used
-    overall = noisy.sum(axis=0)
-    overall = np.where(overall > OVERALL * deviation * math.sqrt(len(noisy)), overall, 0.0)
-    everything = normalised(overall, used / used.sum())
-    nodes, into = np.unique(after, return_inverse=True)
-    by_node = np.zeros((len(nodes), noisy.shape[1]))
-    np.add.at(by_node, into, noisy)
-    pairs = np.bincount(into)
-    backoff, _ = deviating(by_node, deviation * np.sqrt(pairs), np.tile(everything, (len(nodes), 1)))
-    return deviating(noisy, deviation, backoff[into])[0]
+    used = np.arange(DURATION_BUCKETS) < buckets
+    rows, _ = backed_off(noisy * used, deviation, after, int(after.max()) + 1, used)
+    return rows[: len(noisy)]
 
 
 def _quartiles(weights: FloatArray) -> Quartiles:

@@ -49,7 +49,7 @@ class DurationShares:
         used = np.arange(DURATION_BUCKETS) < buckets
         noisy = measurements.in_cases(DURATIONS, times.durations) * used
         activities = len(measurements.activities)
-        rows, own = _rows(noisy, measurements.deviation(DURATIONS), times.pairs[:, 1], activities, used)
+        rows, own = backed_off(noisy, measurements.deviation(DURATIONS), times.pairs[:, 1], activities, used)
         following = len(times.pairs) + np.arange(activities + 1)  # the last row is that of all pairs
         row_of = np.tile(following, (activities + 1, 1))
         row_of[times.pairs[:, 0], times.pairs[:, 1]] = np.arange(len(times.pairs))
@@ -63,7 +63,7 @@ def log_bounds() -> tuple[Floats, Floats]:
     return edges[:-1], edges[1:]
 
 
-def _rows(
+def backed_off(
     noisy: Floats, deviation: float, after: NDArray[np.int64], activities: int, used: NDArray[np.bool_]
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Shares by row, and which pairs differ from the backoff: pair to following activity to all pairs."""
