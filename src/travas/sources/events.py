@@ -114,7 +114,11 @@ def table_variants(
     blank_rows: Callable[[], list[int]] = list,
     whole_rows: bool = False,
 ) -> Log:
-    """Return the variants of any table, whose columns are set or recognised; `height` is about its number of rows."""
+    """Return the variants of any table, whose columns are set or recognised. For databases and Spark, too.
+
+    `rows` is one row per event: `pl.from_arrow(...).lazy()`, or the complete cases of one partition; `height` is about its
+    number of rows, if it may not fit into memory. To count several frames without a case in common, use `Counting`.
+    """
     schema = rows.collect_schema()
     table = Table(rows, columns_of(reading, schema, where), where, height, blank_rows, whole_rows)
     return log_of(table, reading, lifecycle_note(reading, list(schema)))
