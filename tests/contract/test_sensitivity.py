@@ -1,0 +1,102 @@
+"""No case, and no person, changes a measurement by more than its proof claims; planted faults are found.
+
+Thousands of random neighbouring logs, read by the public reader, with adversarial earlier outputs: `make test-slow`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sensitivity import violations
+
+from travas.mechanisms import gaussian_mechanism, synthesis_mechanism
+from travas.search.calibration import calibrate
+from travas.trusted import contributions, stage_check
+from travas.trusted.contributions import CaseCells
+from travas.trusted.stages import Calibration, Stage
+
+Integers = NDArray[np.int64]
+KINDS = [("synthesis", False), ("synthesis", True), ("map", False), ("map", True)]
+
+
+@pytest.mark.parametrize(("kind", "unit"), KINDS)
+def test_a_few_pairs_stay_within_the_claim(kind: str, unit: bool) -> None:
+    assert list(violations(kind, 12, 5, unit=unit)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("kind", "unit"), KINDS)
+def test_no_case_changes_more_than_the_proof_claims(kind: str, unit: bool, seed: int) -> None:
+    assert list(violations(kind, 1000, seed, unit=unit)) == []
+
+
+def _larger_roots() -> AbstractContextManager[Any]:
+    root = contributions.integer_root
+    return patch.object(contributions, "integer_root", lambda values: root(values) + 1)
+
+
+def _weights_of_fewer_keys() -> AbstractContextManager[Any]:
+    weight = Stage.weight
+    return patch.object(Stage, "weight", lambda self, keys: weight(self, max(1, keys - 1)))
+
+
+def _no_cap() -> AbstractContextManager[Any]:
+    def sums(self: CaseCells, stage: Stage, cap: int, cells: int) -> Integers:
+        found = np.zeros(cells, dtype=np.int64)
+        np.add.at(found, self.cell, (self.counts * int(stage.weight(max(cap, 1))))[self.owner])
+        return found
+
+    return patch.object(CaseCells, "sums", sums)
+
+
+def _two_lengths() -> AbstractContextManager[Any]:
+    sums = contributions.length_sums
+    return patch.object(synthesis_mechanism, "length_sums", lambda *of: 2 * sums(*of))
+
+
+def _lower_thresholds() -> AbstractContextManager[Any]:
+
+    def lowered(*of: Any) -> Calibration:
+        made = calibrate(*of)
+        stages = (
+            dataclasses.replace(stage, threshold=stage.threshold - stage.contribution) if stage.selection else stage
+            for stage in made.stages
+        )
+        return dataclasses.replace(made, stages=tuple(stages))
+
+    gaussian_mechanism.calibrated_noise.cache_clear()
+    return patch.multiple(gaussian_mechanism, calibrate=lowered)
+
+
+FAULTS: dict[str, tuple[str, Callable[[], AbstractContextManager[Any]]]] = {
+    "roots are rounded up": ("synthesis", _larger_roots),
+    "the weight is that of one key less": ("synthesis", _weights_of_fewer_keys),
+    "the cap of the map is ignored": ("map", _no_cap),
+    "lengths are counted twice": ("synthesis", _two_lengths),
+    "thresholds are one case lower": ("synthesis", _lower_thresholds),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, planted = FAULTS[fault]
+    monkeypatch.setattr(stage_check, "verify_calibration", lambda calibration: calibration.delta)
+    try:
+        with planted():
+            assert next(violations(kind, 300, 77), None) is not None
+    finally:
+        gaussian_mechanism.calibrated_noise.cache_clear()
+
+
+@pytest.mark.slow
+def test_a_case_too_many_of_a_person_is_found() -> None:
+    assert next(violations("synthesis", 300, 77, unit=True, more_cases=1), None) is not None
