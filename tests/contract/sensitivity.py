@@ -21,10 +21,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 import travas
-from travas import Attribute, PrivacyUnit, ProcessMap, Reading, Synthesis, Times, Variants
+from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Synthesis, Times
+from travas.log.questions import AttributeValues
 from travas.mechanisms.gaussian_mechanism import GaussianMechanism
-from travas.model.questions import AttributeValues
-from travas.synthesis.attribute_measurements import OTHER, first_stage
+from travas.synthesis.measurements import OTHER, first_stage
 from travas.trusted.stages import STANDARD_DEVIATION
 
 Integers = NDArray[np.int64]
@@ -103,7 +103,7 @@ class Totals:
         return sums
 
 
-def measured(rule: Any, variants: Variants, recorder: Recorder) -> None:
+def measured(rule: Any, variants: Log, recorder: Recorder) -> None:
     """Measure a log with the outputs of a recorder."""
     recorder.keys = {
         "variants": variants.traces(range(len(variants))),

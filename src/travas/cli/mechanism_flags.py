@@ -103,4 +103,4 @@ def build(stated: StatedMechanism, epsilon: str, delta: str, unit: PrivacyUnit) 
     path: Path | None = stated.get("alphabet")
     stated = stated | {"alphabet": None if path is None else read_activities(path)}
     described = described_mechanism(stated, epsilon, delta, unit)
-    return from_description(described, references="follow", missing="default")
+    return from_description(described, references="follow")

@@ -85,7 +85,7 @@ class Cell:
 
     def build(self) -> Mechanism:
         """The mechanism of the cell."""
-        return from_description(self.describe(), references="follow", missing="default")
+        return from_description(self.describe(), references="follow")
 
     @property
     def _identity(self) -> list[Any]:

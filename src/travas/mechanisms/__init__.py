@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from ..errors import ParameterError, TravasError, shown
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon
 from .extensions import Maker, extension, options_of, refuse_unknown
-from .mechanism import Mechanism
-from .mechanism_value import References
+from .mechanism import Mechanism, References
 
 _CLASSES = {
     "optimal": "optimal.Optimal",
@@ -41,9 +40,6 @@ class _Mechanisms(Mapping[str, type[Mechanism]]):
 
 MECHANISMS = _Mechanisms()
 """The mechanisms of travas that have a proof, by name."""
-
-Missing = Literal["former", "default"]
-"""What an option means that a description does not have: what it meant before travas had it, or its default."""
 
 _MECHANISM_GROUP = "travas.mechanisms"
 
@@ -75,16 +71,13 @@ def find_mechanism(name: str, references: References = "refuse") -> Maker:
     return cast(Maker, maker)
 
 
-def from_description(
-    description: Mapping[str, Any], references: References = "refuse", missing: Missing = "former"
-) -> Mechanism:
+def from_description(description: Mapping[str, Any], references: References = "refuse") -> Mechanism:
     """Build a mechanism from the description that `Mechanism.describe()` returns.
 
     Args:
         description: `mechanism`, `epsilon`, `delta`, optionally `unit`, and the options of the mechanism.
         references: Whether `package.module:Class` is imported and rule files are read. Only for descriptions that the
             user wrote, never for a file that came with a release.
-        missing: What a missing option means. `default` is for what the user writes now, `former` for what was recorded.
 
     Returns:
         A mechanism equal to the described one, with noise from the operating system.
@@ -104,8 +97,6 @@ def from_description(
     options = {key: value for key, value in description.items() if key not in ("mechanism", "epsilon", "delta", "unit")}
     refuse_unknown(name, maker, options)
     if isinstance(maker, type) and issubclass(maker, Mechanism):
-        if missing == "former" and unit.max_cases > 1:
-            options = dict(maker.former_options) | options
         options = {key: maker.from_plain(key, value, references) for key, value in options.items()}
     return _made(name, maker, description["epsilon"], description["delta"], unit, options)
 

@@ -12,8 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from ..errors import ParameterError, TravasError, shown
-from .mechanism import Mechanism
-from .mechanism_value import References
+from .mechanism import Mechanism, References
 
 Maker = Callable[..., Mechanism]
 """A subclass of `Mechanism`, or a function that makes one: called with epsilon, delta, unit and the options."""

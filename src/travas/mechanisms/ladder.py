@@ -20,8 +20,7 @@ from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import Number, as_text, exact
 from ..trusted.tables import Noise, NoiseTable
-from .mechanism import Mechanism
-from .mechanism_value import References
+from .mechanism import Mechanism, References
 from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
 from .selection import minimum_number

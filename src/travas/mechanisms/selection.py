@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
@@ -21,8 +21,7 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
-from .mechanism import Mechanism
-from .mechanism_value import References
+from .mechanism import Mechanism, References
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,8 +62,6 @@ class PartitionSelection(Mechanism):
     """
 
     counted = "units"
-    former_options: ClassVar[Mapping[str, Any]] = {"person_table": "composed"}
-
     minimum_cases: int = attrs.field(default=1, converter=minimum_number)
     person_table: PersonTable | None = attrs.field(default=None, converter=_person_table, kw_only=True)
 

@@ -73,7 +73,7 @@ _NUMBERS = ("minimum_cases", "splits", "max_length", "prune")
 
 
 def described_mechanism(stated: Mapping[str, Any], epsilon: str, delta: str, unit: PrivacyUnit) -> dict[str, Any]:
-    """Describe the mechanism that a user states, for `from_description` with `missing="default"`.
+    """Describe the mechanism that a user states, for `from_description`.
 
     Args:
         stated: `mechanism`, by default `optimal`; `ladder`, the rungs of a ladder, which is then the mechanism and

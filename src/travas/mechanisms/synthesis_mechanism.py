@@ -95,8 +95,6 @@ class Synthesis(GaussianMechanism):
     counted = "cases"
     invents_variants = True
 
-    former_options: ClassVar[Mapping[str, Any]] = {"times": None, "attributes": [], "shares": None}
-
     alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
     times: Times | None = attrs.field(default=None, converter=_times)
     attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)

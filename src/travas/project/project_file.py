@@ -116,7 +116,7 @@ class Project:
         if (names := stated["alphabet"]) is not None:
             stated["alphabet"] = read_activities(self.path(names))
         described = described_mechanism(stated, epsilon, delta, unit)
-        return from_description(described, references="follow", missing="default")
+        return from_description(described, references="follow")
 
     def _parameters(self) -> tuple[str, str]:
         if (share := self.text("share")) is None:

@@ -85,7 +85,7 @@ class Recipe:
 
     def build(self) -> Mechanism:
         """Return the mechanism, before its tables are built; raises ParameterError if the recipe is invalid."""
-        return from_description(self.describe(), missing="default")
+        return from_description(self.describe())
 
     def describe(self) -> dict[str, Any]:
         """The description of the mechanism, as far as it was typed."""
