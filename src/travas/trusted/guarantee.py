@@ -148,11 +148,8 @@ class Guarantee:
         """
         if isinstance(self.replacing, Replacement):
             return self.replacing.epsilon, self.replacing.delta
-        factor = (
-            Fraction(2)
-            if self.replacing == "two counts"
-            else 1 + Fraction(growth_bounds(self.epsilon)[1], 1 << GROWTH_BITS)
-        )
+        above = Fraction(growth_bounds(self.epsilon)[1], 1 << GROWTH_BITS)
+        factor = Fraction(2) if self.replacing == "two counts" else 1 + above
         return 2 * self.epsilon, min(factor * self.delta, Fraction(1))
 
 
