@@ -312,7 +312,7 @@ def read(
 
     Args:
         source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
-            DataFrame, an Arrow or Ibis table, an event log of pm4py, a list of traces, a mapping of traces to counts,
+            DataFrame, an Arrow table, an event log of pm4py, a list of traces, a mapping of traces to counts,
             `Log` or a `Release`.
         reading: The whole rule from events to variants, instead of the options below.
         progress: Called with the share of the work that is done, from 0 to 1; by default a progress bar in notebooks.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import connect
+from typing import Any
 from uuid import uuid4
 
 import attrs
@@ -70,12 +71,6 @@ def postgres(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.Fix
 
 
 def spark(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Log:
-    request.getfixturevalue("spark")
-    frame.write_parquet(tmp_path / "log.parquet")
-    return read(f"spark:{tmp_path}/log.parquet", reading)
-
-
-def spark_frame(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: pytest.FixtureRequest) -> Log:
     session = request.getfixturevalue("spark")
     frame.write_parquet(tmp_path / "log.parquet")
     return read(session.read.parquet(f"{tmp_path}/log.parquet").repartition(5), reading)
@@ -84,5 +79,13 @@ def spark_frame(frame: pl.DataFrame, reading: Reading, tmp_path: Path, request: 
 Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Log]
 FILES = (parquet, folder, csv, pandas)
 DATABASES = (duckdb, sqlite, postgres)
-SPARK = (spark, spark_frame)
-ALL = (*FILES, *DATABASES, *SPARK)
+ALL = (*FILES, *DATABASES, spark)
+
+
+def each_log(names: Iterable[str], quick: Container[str]) -> list[Any]:
+    """Every log in every engine; in Spark, which takes seconds for each, only some in a quick run."""
+    return [
+        pytest.param(engine, name, marks=pytest.mark.slow if engine is spark and name not in quick else ())
+        for engine in ALL
+        for name in names
+    ]

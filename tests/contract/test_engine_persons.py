@@ -7,18 +7,15 @@ from pathlib import Path
 import attrs
 import polars as pl
 import pytest
-from compared_engines import ALL, Engine, spark_frame
+from compared_engines import ALL, Engine, each_log
 from engine_twins import PERSON, PERSONS, persons_twin
 
 from travas import Log, LogError, PrivacyUnit, Reading
 from travas.trusted.guarantee import Counted
 
-ENGINES = [pytest.param(engine, marks=pytest.mark.slow if engine is spark_frame else ()) for engine in ALL]
 
-
-@pytest.mark.parametrize("name", PERSONS)
 @pytest.mark.parametrize("counted", ["units", "cases"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("engine", "name"), each_log(PERSONS, ("texts",)))
 def test_every_engine_counts_the_same_of_every_person(
     engine: Engine, counted: Counted, name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import polars as pl
 import pytest
-from compared_engines import ALL, Engine, duckdb, folder
+from compared_engines import ALL, Engine, duckdb, each_log, folder
 from engine_twins import DEFAULT, NAMES, ODD, ODD_COLUMNS, log, random_log, twin
 
 from travas import LogError, Reading
@@ -17,7 +17,6 @@ MICROSECONDS = "holds microseconds: nanoseconds do not fit in it"
 GAPS: dict[tuple[str, str], str] = {
     ("nanoseconds", "postgres"): f"PostgreSQL {MICROSECONDS}",
     ("nanoseconds", "spark"): f"Spark {MICROSECONDS}",
-    ("nanoseconds", "spark_frame"): f"Spark {MICROSECONDS}",
     ("floats as times", "pandas"): "pandas makes floats of whole numbers where one is missing; they are refused",
     ("numbers as times", "csv"): "a number in CSV is a text, and as a time it needs a format",
     ("floats as times", "csv"): "a number in CSV is a text, and as a time it needs a format",
@@ -94,8 +93,7 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOGS)
-@pytest.mark.parametrize("engine", ALL)
+@pytest.mark.parametrize(("engine", "name"), each_log(LOGS, ("ties twice", "tuples", "odd columns", "all rules")))
 def test_every_engine_gives_the_variants_of_a_plain_twin(
     engine: Engine, name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

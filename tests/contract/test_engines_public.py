@@ -44,9 +44,13 @@ SMALL = ("bpic2013-closed-problems.xes.gz", "sepsis.xes.gz")
 PUBLIC = sorted(path.name for path in DATA.glob("*.gz")) if DATA.is_dir() else []
 
 
-@pytest.mark.parametrize("engine", [parquet, folder, *ALL[len(FILES) :]])
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in SMALL else [pytest.mark.slow]) for name in PUBLIC]
+    ("engine", "name"),
+    [
+        pytest.param(engine, name, marks=[] if name in SMALL and engine in FILES else [pytest.mark.slow])
+        for engine in (parquet, folder, *ALL[len(FILES) :])
+        for name in PUBLIC
+    ],
 )
 def test_every_engine_gives_the_same_for_a_public_log(
     engine: Engine, name: str, data: Path, tmp_path: Path, request: pytest.FixtureRequest

@@ -14,6 +14,7 @@ from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -24,8 +25,9 @@ from conftest import Run
 from servers import missing
 from travas import Ledger, Log, LogError, Optimal, ParameterError, PrivacyUnit, Reading, anonymize, read
 from travas.mechanisms import mechanism
+from travas.sources.engines import partitions
 from travas.sources.engines import spark as engine
-from travas.sources.engines.remote import RemoteVariants
+from travas.sources.engines.spark import RemoteVariants
 from travas.sources.reading import BY_QUERY
 from travas.trusted.guarantee import Counted
 from travas.trusted.samplers import Seeded
@@ -119,8 +121,8 @@ def test_only_what_is_kept_travels(singletons: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(DataFrame, "toArrow", noted(DataFrame.toArrow))
     monkeypatch.setattr(DataFrame, "collect", noted(DataFrame.collect))
     release = anonymize(f"spark:{singletons}", epsilon=1, delta="1/100")
-    sums, counts, traces = travelled
-    assert len(sums) == 1
+    columns, others, counts, traces = travelled
+    assert not columns.num_rows and not others
     assert counts.column_names == ["digest", "count", "length"] and counts.num_rows == SINGLETONS + 1
     assert counts.nbytes < 40 * counts.num_rows
     assert traces.num_rows == len(release.variants) < SINGLETONS / 20
@@ -223,9 +225,11 @@ def test_frames_tables_and_queries(spark: Any, singletons: Path, travas: Run, tm
         ("spark:/log", Reading(table="events"), "needs exactly one of spark:PATH"),
         ("spark:/no/such", Reading(), r"the Spark job failed \(PATH_NOT_FOUND\)"),
         ("spark:", Reading(table="nothing"), r"the Spark job failed \(TABLE_OR_VIEW_NOT_FOUND\)"),
-        ("spark:", Reading(query="SELEC 1"), "query cannot be parsed"),
+        ("spark:", Reading(query="SELEC 1"), "PARSE_SYNTAX_ERROR"),
+        ("spark:", Reading(query="DROP TABLE nothing"), "PARSE_SYNTAX_ERROR"),
+        ("spark:", Reading(query="SELECT 1; SELECT 2"), "PARSE_SYNTAX_ERROR"),
         ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, now() AS timestamp", ties="file"), "no order"),
-        ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, 'x' AS timestamp"), "is not a time"),
+        ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, 'x' AS timestamp"), "is not a timestamp"),
         (
             "spark:",
             Reading(query="SELECT raise_error('CANARY') AS case_id, 'a' AS activity, now() AS timestamp"),
@@ -256,6 +260,31 @@ def test_the_name_of_a_folder_is_text_whatever_the_others_are(spark: Any, tmp_pa
 
     assert counted("01", "02") == {("01",): 1, ("02",): 1}
     assert counted("x") == {("01",): 1, ("02",): 1, ("x",): 1}
+
+
+def only_here(_: Any) -> Any:
+    """Pickled by its name, which the executors do not find."""
+
+
+def test_travas_is_missing_on_the_executors(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("travas.only_here")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(only_here, "__module__", module.__name__)
+    monkeypatch.setattr(module, "only_here", only_here, raising=False)
+    monkeypatch.setattr(partitions.Partition, "counted", property(lambda _: only_here))
+    with pytest.raises(LogError, match="not installed on the executors") as error:
+        read(spark.createDataFrame([("1", "a", 1)], ["case_id", "activity", "timestamp"]))
+    assert "\n" not in str(error.value)
+
+
+def test_a_person_is_in_one_partition_whatever_rows_are_left_out(spark: Any) -> None:
+    """Rows that are not read must not decide where a case goes: else a person counts once in every partition."""
+    query = (
+        "SELECT string(id) AS case_id, concat('a', id) AS activity, 0 AS timestamp, 'p' AS patient, 'complete' AS lifecycle "
+        "FROM range(200) UNION ALL SELECT string(id), 'b', 1, concat('z', id), 'start' FROM range(200)"
+    )
+    found = read("spark:", Reading(unit="patient", max_cases=2, query=query, lifecycle="complete"))
+    assert found.counts.sum() == 2
 
 
 def test_a_session_is_not_a_log(spark: Any) -> None:

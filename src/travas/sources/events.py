@@ -125,11 +125,15 @@ def table_variants(
 
 
 class Counting:
-    """Counts the cases of tables, of which no case is in two; `missing` is what is missing in them."""
+    """Counts the cases of tables, of which no case is in two.
+
+    `missing` is what is missing in them; `several`, in the end, the cases with several values of an attribute.
+    """
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.missing: dict[str, MissingValues] = {}
+        self.several: dict[str, int] = {}
         self.remedy = "set on_missing to 'drop'"
         self._last: Table | None = None
         self._noted: Table | None = None
@@ -176,16 +180,15 @@ class Counting:
         lengths = traces[columns.parts[0]].list.len().to_numpy().astype(np.int64)
         content, ends = codes.tobytes(), (np.cumsum(lengths) * CODE_BYTES).tolist()
         left_out = [left_out_note(each.number, each.what) for each in self.missing.values()]
-        several = {}
         if cases is not None:
             names = zip(columns.attributes, columns.attribute_roles, strict=True)
-            several = {name: int(cases[_several(role)].sum()) for name, role in names}
+            self.several = {name: int(cases[_several(role)].sum()) for name, role in names}
         return Log(
             alphabet,
             [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)],
             traces[COUNT].cast(pl.Int64).to_numpy(),
             released_columns(columns.roles.activities),
-            (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes, *several_values_notes(several)),
+            (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes, *several_values_notes(self.several)),
             unit=reading.privacy_unit,
             counted=reading.counts_of,
             roles=columns.roles,
@@ -231,6 +234,15 @@ class Counting:
             },
         )
         return EncodedTotals(encoded, details)
+
+
+def persons_of(table: Table, reading: Reading) -> pl.DataFrame:
+    """Return every case and its person, as text, by the rows that are counted; of several persons one, to be refused."""
+    frame = _Frame(table, reading, {})
+    events = frame.events(table.rows).drop_nulls(list(frame.needed))
+    events = frame.of_period(frame.dated(events))
+    person = pl.col(_UNIT).cast(pl.String).drop_nulls().min()
+    return events.group_by(pl.col(_CASE).cast(pl.String)).agg(person.alias("person"))
 
 
 class _Frame:

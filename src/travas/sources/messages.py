@@ -76,7 +76,8 @@ def missing_values(
         The error.
     """
     parts = [
-        f"{f'column {each.column!r}: ' if each.column else ''}{number_of(each.number, each.what)}, the first at {each.first}"
+        f"{f'column {each.column!r}: ' if each.column else ''}{number_of(each.number, each.what)}"
+        f"{f', the first at {each.first}' if each.first else ''}"
         for each in missing
     ]
     avoidable = timestamps == "for times" and any(each.what == UNTIMED for each in missing)

@@ -1,1 +1,1 @@
-"""Databases and Spark, which count where the data are, through Ibis."""
+"""Databases, whose rows are fetched as Arrow, and Spark, whose partitions run the table engine."""

@@ -1,7 +1,9 @@
-"""Spark: the cluster computes the variants, the driver draws the noise. Only the traces of kept variants are transferred.
+"""Spark: the cluster counts the cases, the driver draws the noise. Only the traces of released variants are transferred.
 
-The driver receives a digest of each trace, its count and its length: 28 bytes per variant, however long the traces are.
-Variants are distinguished by their traces; a digest (128 bits of SHA-256 over JSON) only selects which ones to fetch.
+The events are divided by the hash of their case, with a unit by the hash of the person of the case. Every partition is
+counted by the table engine (`partitions`), and Spark sums the counts by trace. The driver receives a digest of each
+trace, its count and its length: 28 bytes per variant, however long the traces are. Log are distinguished by their
+traces; a digest (128 bits of SHA-256 over JSON) only selects which ones to fetch.
 """
 
 from __future__ import annotations
@@ -9,31 +11,35 @@ from __future__ import annotations
 import os
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import numpy as np
+import polars as pl
+
 from ...errors import LogError, MissingExtraError, ParameterError, TravasError
-from ...log.log import Log
-from ...log.traces import CODE, CODE_BYTES, Activity, Trace
+from ...log import questions as q
+from ...log.abstraction import FULL, Abstraction
+from ...log.log import Log, check_number_of_cases
+from ...log.questions import Details, Totals, check_details
+from ...log.traces import Activity, Trace
+from ..columns import columns_of, lifecycle_note
+from ..events import Table, log_of
+from ..messages import NO_EVENTS, MissingValues, UseOfTimestamps, left_out_note, missing_values, several_values_notes
 from ..reading import Reading, released_columns
-from .clocks import Clock, spark_clock, spark_zoned_clock
-from .databases import interruptible
-from .details_expression import details_of
-from .queries import check_query
-from .remote import RemoteVariants
-from .totals_expression import RemoteTotals
-from .variants_expression import CASE, COUNT, Query
+from .databases import interruptible, without_row_order
 
 if TYPE_CHECKING:
-    import ibis.expr.types as ir
     import pyarrow as pa
+    from numpy.typing import NDArray
 
-_DIGEST, _LENGTH = "digest", "length"
-_STEP, _ROW, _CODE = "travas_step", "travas_row", "travas_code"
-_EVENTS, _ROWS, _DETAILS = "travas_events", "travas_rows", "travas_details"
+    from .partitions import Partition
+
+_DIGEST, _COUNT, _LENGTH = "digest", "count", "length"
 _PATTERN = frozenset("{}[]*?\\")
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
@@ -48,100 +54,181 @@ class Spark:
     def variants(self, source: Any, reading: Reading) -> Log:
         """Return the variants of a DataFrame, of `spark:PATH` (Parquet), or of `spark:` with a table or a query."""
         try:
-            import ibis
+            import pyarrow  # noqa: F401
             import pyspark  # noqa: F401
-            from ibis.backends.pyspark.datatypes import PySparkType
         except ImportError:
             raise MissingExtraError("reading with Spark", "spark") from None
+        reading = without_row_order(reading, "Spark")
         frame, where = _opened(source, reading) if isinstance(source, str) else (source, "Spark DataFrame")
         if not hasattr(frame, "sparkSession"):
             raise LogError(f"a {type(frame).__name__} is not an event log; use a pyspark.sql DataFrame")
-        events = ibis.table(ibis.schema(PySparkType.to_ibis(frame.schema)), name=_EVENTS)
-        query = Query(events, reading, where, gather=_gather, clock=_clock(frame.schema))
-        variants: Log = _run(frame.sparkSession, where, lambda: _Store.of(frame, query))
+        variants: Log = _run(frame.sparkSession, where, lambda: _counted(frame, reading, where))
         return variants
 
 
-def _gather(events: ir.Table, parts: list[str], keys: list[Any], where: Any, others: dict[str, Any]) -> ir.Table:
-    """Collect and sort arrays of the sort keys, which end in the parts: Spark has no ordered aggregates."""
-    import ibis
+def _counted(frame: Any, reading: Reading, where: str) -> Log:
+    from pyspark.sql import functions as f
 
-    fields = [f"key_{index}" for index in range(len(keys))]
-    rows = ibis.struct(dict(zip(fields, keys, strict=True))).collect(where=where)
-    kind = rows.type()
+    from .partitions import CASES, COLUMN, CONTENT, KIND, NUMBER, TEXT, TRACE, Partition, parts_of, schema_of
 
-    @ibis.udf.scalar.builtin(signature=((kind,), kind))
-    def sort_array(rows):  # type: ignore[no-untyped-def]
-        """Sort an array; faster than `array_sort`, which Ibis uses and which calls a function for every comparison."""
+    empty = _arrow_frame(frame.limit(0)).lazy()
+    columns = columns_of(reading, empty.collect_schema(), where)
+    partition, parts = Partition(columns, reading, where), parts_of(columns)
+    events = _divided(frame, partition).mapInArrow(partition.counted, schema_of(columns))
+    held = [events.persist()] if columns.details else []
+    try:
+        answers = (
+            events.where(f.col(KIND) != CASES).groupBy(KIND, TEXT, COLUMN, *parts).agg(f.sum(NUMBER).alias(_COUNT))
+        )
+        with suppress(Exception):  # Spark does not coalesce persisted data; not available over Connect
+            answers = answers.coalesce(2 * frame.sparkSession.sparkContext.defaultParallelism)
+        digest = f.unhex(f.substring(f.sha2(f.to_json(f.struct(*parts)).cast("binary"), 256), 1, 32))
+        answers = answers.withColumns({_DIGEST: digest, _LENGTH: f.size(parts[0])}).persist()
+        held.append(answers)
+        others = answers.where(f.col(KIND) != TRACE).select(KIND, TEXT, COLUMN, _COUNT).collect()
+        notes = _notes([tuple(row) for row in others], partition)
+        here = answers.where(f.col(KIND) == TRACE).select(_DIGEST, _COUNT, _LENGTH).toArrow()
+    except BaseException:
+        _drop(*held)
+        raise
+    totals = None
+    if columns.details:
+        cases, zero = (
+            events.where(f.col(KIND) == CASES).select(CONTENT),
+            log_of(Table(empty, columns, where), reading).totals,
+        )
+        assert zero is not None
+        totals = SparkTotals(cases, zero, where)
+        weakref.finalize(cases, _drop, events)
+    traces = answers.where(f.col(KIND) == TRACE).select(_DIGEST, *parts)
+    weakref.finalize(traces, _drop, answers)
+    described = Log(
+        [],
+        [],
+        np.empty(0, np.int64),
+        released_columns(columns.roles.activities),
+        (*(notes if here.num_rows or notes else (NO_EVENTS,)), *lifecycle_note(reading, frame.columns)),
+        unit=reading.privacy_unit,
+        counted=reading.counts_of,
+        roles=columns.roles,
+        totals=totals,
+    )
+    counts, lengths = (here[name].to_numpy().astype(np.int64) for name in (_COUNT, _LENGTH))
+    return RemoteVariants(Store(traces, parts, where, here[_DIGEST]), counts, lengths, described)
 
-    cases = events.group_by(CASE).aggregate(rows=rows, **others)
-    cases = cases.mutate(rows=sort_array(cases["rows"]))
-    arrays = {
-        part: cases["rows"].map(lambda row, field=field: row[field])
-        for part, field in zip(parts, fields[-len(parts) :], strict=True)
+
+def _divided(frame: Any, partition: Partition) -> Any:
+    """Return the needed columns, divided so that no case is in two partitions, and with a unit no person."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    from .partitions import OWNER
+
+    selected = []
+    for index, name in enumerate(partition.columns.names):
+        column = f.col(f"`{name.replace('`', '``')}`")
+        is_text = frame.schema[name].dataType.typeName() in ("string", "char", "varchar")
+        selected.append((column.cast("string") if is_text else column).alias(f"c{index}"))  # without a collation
+    rows = frame.select(*selected)
+    case = f"c{partition.columns.names.index(partition.columns.case)}"
+    together = rows.repartition(case)
+    if partition.columns.unit is None:
+        return together
+    schema = StructType([*rows.schema.fields, StructField(OWNER, StringType())])
+    return together.mapInArrow(partition.owned, schema).repartition(OWNER).drop(OWNER)
+
+
+def _notes(rows: Sequence[tuple[str, str, str, int]], partition: Partition) -> tuple[str, ...]:
+    """Refuse what a partition refused, or what is missing; else return what was left out, in all partitions together."""
+    from .partitions import FIRST, MISSING, REFUSED, SEVERAL
+
+    if refused := sorted((text, field) for kind, text, field, _ in rows if kind == REFUSED):
+        raise LogError(refused[0][0], field=refused[0][1])
+    firsts = {
+        what: min(text for kind, text, of, _ in rows if (kind, of) == (FIRST, what))
+        for kind, _, what, _ in rows
+        if kind == FIRST
     }
-    return cases.mutate(**arrays)
+    missing = [
+        MissingValues(what, number, firsts.get(what, ""), column)
+        for kind, what, column, number in sorted(rows, key=lambda row: row[:3])
+        if kind == MISSING
+    ]
+    persons = [each for each in missing if not each.column]
+    if missing and partition.reading.on_missing == "fail":
+        events = [each for each in missing if each.column]
+        use: UseOfTimestamps = "for order" if partition.columns.by_time else "for times"
+        raise missing_values(partition.where, events or persons, "set on_missing to 'drop'", use)
+    several = {text: number for kind, text, _, number in rows if kind == SEVERAL}
+    return (*(left_out_note(each.number, each.what) for each in missing), *several_values_notes(several))
 
 
-def _clock(schema: Any) -> Clock:
-    """Return the clock of a schema; Ibis does not report which timestamps have a zone."""
-    return lambda moment: (spark_zoned_clock if _is_zoned(schema, moment.get_name()) else spark_clock)(moment)
-
-
-def _is_zoned(schema: Any, column: str) -> bool:
-    return bool(schema[column].dataType.typeName() == "timestamp")
+def _arrow_frame(frame: Any) -> pl.DataFrame:
+    return pl.DataFrame(pl.from_arrow(frame.toArrow()))
 
 
 @dataclass(frozen=True)
-class _Store:
+class SparkTotals:
+    """Answers questions from the encoded cases of all partitions; only sums reach the driver. Confidential.
+
+    Attributes:
+        cases: The encoded cases, one row for each partition.
+        empty: The answers about no cases.
+        where: The name of the log in messages.
+        abstraction: How the traces are generalised.
+    """
+
+    cases: Any
+    empty: Totals
+    where: str
+    abstraction: Abstraction = FULL
+
+    @property
+    def details(self) -> Details:
+        """What was read."""
+        return self.empty.details
+
+    def under(self, abstraction: Abstraction) -> Totals:
+        """Return the answers for traces that are generalised further."""
+        return replace(self, abstraction=self.abstraction | abstraction)
+
+    def sums(self, question: q.CellQuestion) -> NDArray[np.int64]:
+        """Return what all cases add to the cells of a question."""
+        from .partitions import sums
+
+        total = self.empty.sums(question).ravel()  # refuses what was not read
+        abstraction = self.abstraction
+        found = self._summed(lambda batches: sums(batches, question, abstraction), "long")
+        total[found["cell"].to_numpy()] += found["total"].to_numpy()
+        return total.reshape(question.shape)
+
+    def value_sums(self, question: q.AttributeValues) -> dict[str | None, int]:
+        """Return what all cases add to the values of an attribute."""
+        from .partitions import value_sums
+
+        check_details(self, Details(attributes=(question.attribute,)))
+        abstraction = self.abstraction
+        found = self._summed(lambda batches: value_sums(batches, question, abstraction), "string")
+        return dict(zip(found["cell"].to_pylist(), found["total"].to_pylist(), strict=True))
+
+    def _summed(self, work: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], cell: str) -> pa.Table:
+        from pyspark.sql import functions as f
+
+        from .partitions import NUMBER
+
+        parts = self.cases.mapInArrow(work, f"cell {cell}, {NUMBER} long")
+        summed = parts.groupBy("cell").agg(f.sum(NUMBER).alias("total"))
+        return _run(self.cases.sparkSession, self.where, summed.toArrow)
+
+
+@dataclass(frozen=True)
+class Store:
     """The table of variants on the cluster: computed once and persisted as long as the variants are in use."""
 
     frame: Any
-    query: Query
+    parts: list[str]
+    where: str
     digests: pa.ChunkedArray
-
-    @classmethod
-    def of(cls, events: Any, query: Query) -> Log:
-        import ibis
-        from pyspark.sql import functions as f
-
-        answers = (
-            _totals(events, query) if query.reading.details else None
-        )  # what is refused by types, is refused first
-        rows = query.rows()
-        named = ibis.table(rows.schema(), name=_ROWS)
-        together = _asked(rows, **{_EVENTS: events}).repartition(
-            CASE
-        )  # otherwise Spark would first sort within each file
-        table = _asked(query.variants(named), **{_ROWS: together})
-        with suppress(Exception):  # Spark does not coalesce persisted data; not available over Connect
-            table = table.coalesce(2 * events.sparkSession.sparkContext.defaultParallelism)
-        digest = f.substring(f.sha2(f.to_json(f.struct(*query.parts)).cast("binary"), 256), 1, 32)
-        length = f.size(query.parts[0])
-        frame = table.withColumns({_DIGEST: f.unhex(digest), _LENGTH: length}).persist()
-        try:
-            sums = [f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in query.sums]
-            [totals] = frame.agg(*sums, *(f.min(name).alias(name) for name in query.firsts)).collect()
-            here = frame.where(f.col(_LENGTH) > 0).select(_DIGEST, COUNT, _LENGTH).toArrow()
-            notes = query.notes(totals.asDict(), here.num_rows)
-        except BaseException:
-            frame.unpersist()
-            raise
-        counts, lengths = (here[name].to_numpy().astype("int64") for name in (COUNT, _LENGTH))
-        reading = query.reading
-        variants = RemoteVariants(
-            cls(frame, query, here[_DIGEST]),
-            counts,
-            lengths,
-            released_columns(query.columns.activities),
-            notes,
-            reading.privacy_unit,
-            reading.counts_of,
-            query.columns.roles,
-            answers,
-        )
-        weakref.finalize(variants, _drop, frame)
-        return variants
 
     def traces(self, indexes: Sequence[int]) -> list[Trace]:
         """Return the traces with these indexes, in this order; nothing else leaves the cluster."""
@@ -150,96 +237,83 @@ class _Store:
         if not len(indexes):
             return []
         wanted = self.digests.take(pa.array(indexes, pa.int64()))
-        session = self.frame.sparkSession
-        selected = session.createDataFrame(pa.table({_DIGEST: wanted}))
-        rows = self.frame.join(selected, _DIGEST).select(_DIGEST, *self.query.parts)
-        fetched = _run(session, self.query.where, rows.toArrow)
-        traces = self._rows(fetched, self.query.parts)
-        by_digest = dict(zip(fetched[_DIGEST].to_pylist(), traces, strict=True))
-        if not len(by_digest) == fetched.num_rows == len(indexes):
-            raise self._changed()
-        return [by_digest[digest] for digest in wanted.to_pylist()]
+        selected = self.frame.sparkSession.createDataFrame(pa.table({_DIGEST: wanted}))
+        rows = self._fetched(self.frame.join(selected, _DIGEST), wanted)
+        arrays = [rows[part].to_list() for part in self.parts]
+        if len(arrays) == 1:
+            return [tuple(trace) for trace in arrays[0]]
+        return [tuple(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
 
     def keys(self, alphabet: Sequence[Activity]) -> list[bytes]:
-        """Return all traces, coded on the cluster: 4 bytes per event travel, and a digest per trace."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        from pyspark.sql import functions as f
+        """Return all traces, each as the bytes of its activities' codes: their indexes in the alphabet."""
+        from .partitions import coded
 
-        parts, session = self.query.parts, self.frame.sparkSession
-        names = [(name,) if isinstance(name, str) else name for name in alphabet]
-        columns = {part: pa.array([name[index] for name in names], pa.string()) for index, part in enumerate(parts)}
-        codes = session.createDataFrame(pa.table(columns | {_CODE: pa.array(range(len(names)), pa.int32())}))
-        events = self.frame.select(_DIGEST, f.posexplode(f.arrays_zip(*parts)).alias(_STEP, _ROW))
-        events = events.select(_DIGEST, _STEP, *(f.col(f"{_ROW}.{part}").alias(part) for part in parts))
-        coded = events.join(codes, parts).groupBy(_DIGEST)
-        ordered = f.sort_array(f.collect_list(f.struct(_STEP, _CODE)))
-        rows = coded.agg(ordered.alias(_ROW)).select(_DIGEST, f.col(f"{_ROW}.{_CODE}").alias(_CODE))
-        fetched = _run(session, self.query.where, rows.toArrow).combine_chunks()
-        order = pc.index_in(self.digests.combine_chunks(), value_set=fetched[_DIGEST].combine_chunks())
-        if order.null_count or fetched.num_rows != len(self.digests):
-            raise self._changed()
-        lists = fetched[_CODE].combine_chunks()
-        events_of = lists.flatten().to_numpy().astype(CODE).tobytes()
-        ends = np.cumsum(pc.list_value_length(lists).to_numpy()) * CODE_BYTES
-        begins = np.concatenate([[0], ends[:-1]])
-        return [events_of[begins[index] : ends[index]] for index in order.to_pylist()]
-
-    def _changed(self) -> LogError:
-        return LogError(f"{self.query.where}: changed while it was being read; nothing was released; try again")
+        names = list(alphabet)
+        rows = self.frame.mapInArrow(lambda batches: coded(batches, names), f"{_DIGEST} binary, key binary")
+        return self._fetched(rows, self.digests)["key"].to_list()
 
     def alphabet(self) -> list[Activity]:
         """Return all activities of the log."""
         from pyspark.sql import functions as f
 
-        names = [f.col(f"row.{part}").alias(part) for part in self.query.parts]
-        rows = self.frame.select(f.explode(f.arrays_zip(*self.query.parts)).alias("row")).select(*names).distinct()
-        collected = _run(self.frame.sparkSession, self.query.where, rows.collect)
+        names = [f.col(f"row.{part}").alias(part) for part in self.parts]
+        rows = self.frame.select(f.explode(f.arrays_zip(*self.parts)).alias("row")).select(*names).distinct()
+        collected = _run(self.frame.sparkSession, self.where, rows.collect)
         return [row[0] if len(names) == 1 else tuple(row) for row in collected]
 
-    @staticmethod
-    def _rows(table: pa.Table, parts: list[str]) -> list[Trace]:
-        arrays = [table[part].to_pylist() for part in parts]
-        if len(parts) == 1:
-            return [tuple(trace) for trace in arrays[0]]
-        return [tuple(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+    def _fetched(self, rows: Any, wanted: pa.ChunkedArray) -> pl.DataFrame:
+        """Return the rows of these digests, in their order."""
+        fetched = _run(self.frame.sparkSession, self.where, lambda: _arrow_frame(rows))
+        order = pl.DataFrame({_DIGEST: pl.from_arrow(wanted)})
+        found = order.join(fetched, on=_DIGEST, how="left", maintain_order="left")
+        if found.height != order.height or fetched.height != order.height or found[found.columns[1]].null_count():
+            raise LogError(f"{self.where}: changed while it was being read; nothing was released; try again")
+        return found
 
 
-def _totals(events: Any, query: Query) -> RemoteTotals:
-    """Return the answers of Spark, from the complete events, which are persisted as long as there may be questions."""
-    import ibis
+class RemoteVariants(Log):
+    """Log of which only counts and lengths are in memory. Only selected traces are transferred.
 
-    is_zoned = _is_zoned(events.schema, str(query.columns.timestamp))
-    expression = details_of(query)
-    details = _asked(expression, **{_EVENTS: events}).repartition(CASE).persist()
+    Using `keys`, as metrics and prefix trees do, loads all traces into memory.
+    """
 
-    def ask(answer: ir.Table) -> list[dict[str, Any]]:
-        table = _asked(answer, **{_DETAILS: details})
-        rows: list[dict[str, Any]] = _run(details.sparkSession, query.where, table.toArrow).to_pylist()
-        return rows
+    _store: Store
+    _lengths: NDArray[np.int64]
 
-    weakref.finalize(ask, _drop, details)
-    details.count()  # what fails, fails now
-    table = ibis.table(expression.schema(), name=_DETAILS)
-    RemoteTotals(query, table.limit(0), ask, is_zoned).try_out()
-    return RemoteTotals(query, table, ask, is_zoned)
+    def __init__(self, store: Store, counts: NDArray[np.int64], lengths: NDArray[np.int64], described: Log) -> None:
+        check_number_of_cases(counts)
+        others = {name: value for name, value in vars(described).items() if name not in ("alphabet", "keys")}
+        self.__dict__ |= others | {"_store": store, "counts": counts, "_lengths": lengths}
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the number of events of each variant."""
+        return self._lengths
+
+    def traces(self, indexes: Iterable[int]) -> list[Trace]:
+        """Return the traces of variants by index; they are transferred now."""
+        return self._store.traces(list(indexes))
+
+    def canonical(self) -> Log:
+        """Return the variants in the order of their traces; all of them are transferred."""
+        here = Log(self.alphabet, self.keys, self.counts, self.columns, self.notes)
+        return replace(here, unit=self.unit, counted=self.counted, roles=self.roles, totals=self.totals).canonical()
+
+    @cached_property
+    def alphabet(self) -> Sequence[Activity]:
+        return self._store.alphabet()
+
+    @cached_property
+    def keys(self) -> Sequence[bytes]:
+        return self._store.keys(self.alphabet)
 
 
-def _asked(table: ir.Table, **frames: Any) -> Any:
-    """Return the DataFrame of an Ibis expression, with these DataFrames as the tables of their names."""
-    import ibis
-
-    sql = ibis.pyspark.compile(table).replace("{", "{{").replace("}", "}}")
-    for name in frames:
-        sql = sql.replace(f"`{name}`", f"{{{name}}}")
-    [session] = {frame.sparkSession for frame in frames.values()}
-    return session.sql(sql, **frames)
-
-
-def _drop(frame: Any) -> None:
-    with suppress(Exception):  # the session may have ended before
-        frame.unpersist()
+def _drop(*frames: Any) -> None:
+    for frame in frames:
+        with suppress(Exception):  # the session may have ended before
+            frame.unpersist()
 
 
 def _opened(source: str, reading: Reading) -> tuple[Any, str]:
@@ -251,11 +325,10 @@ def _opened(source: str, reading: Reading) -> tuple[Any, str]:
             field="source",
         )
     where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
-    if reading.query:
-        check_query(reading.query, "spark")
     session = _session()
     if reading.query:
-        return _run(session, where, lambda: session.sql(reading.query)), where
+        query = f"SELECT * FROM (\n{reading.query.strip().rstrip(';')}\n)"  # where nothing but a SELECT can be
+        return _run(session, where, lambda: session.sql(query)), where
     if reading.table:
         return _run(session, where, lambda: session.table(reading.table)), where
     return _run(session, where, lambda: _parquet(session, path)), where
@@ -335,6 +408,11 @@ def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
     except TravasError:
         raise
     except Exception as error:
+        if "No module named 'travas" in str(error):
+            raise LogError(
+                f"{where}: travas is not installed on the executors of Spark; install the same version with its extra "
+                "spark there, as on the driver"
+            ) from None
         kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
         raise LogError(
             f"{where}: the Spark job failed ({kind}); check names and permissions, or see the Spark log"
