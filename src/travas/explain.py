@@ -162,7 +162,7 @@ def no_guarantee(guarantee: Guarantee) -> str:
 def counted_per(unit: PrivacyUnit, counted: Counted | None, person: str = "") -> str:
     """Describe how much of one unit is counted, such as `at most 3 cases per patient`."""
     what = "case" if counted == "cases" else "different variant"
-    return f"at most {unit.max_cases} {what}{'s' if unit.max_cases > 1 else ''} per {person or unit.name}"
+    return f"at most {unit.max_cases} {what}{'s' if unit.max_cases > 1 else ''} per {person or unit.noun}"
 
 
 def released_by(mechanism: Mechanism) -> Released:
@@ -240,10 +240,10 @@ def pairs(mechanism: Mechanism, person: str = PERSON) -> str:
     return "cases" if mechanism.unit.is_case else "counted cases"
 
 
-def original_cases(mechanism: Mechanism) -> str:
+def original_cases(mechanism: Mechanism, person: str = PERSON) -> str:
     """Return what a measured number of cases counts: with a unit, not all cases of the log."""
     unit = mechanism.unit
-    return "cases in the original log" if unit.is_case else f"counted cases (at most {unit.max_cases} per {unit.name})"
+    return "cases in the original log" if unit.is_case else f"counted cases (at most {unit.max_cases} per {person})"
 
 
 def of_missing(estimate: Estimate | None, noun: str) -> str | None:

@@ -165,7 +165,7 @@ def test_a_person_with_several_cases_is_protected(tmp_path: Path, travas: Run) -
     assert facts["unit"] == "patient" and facts["max_cases"] == 2 and facts["cases_generated"] > 1500
     guarantee = tmp_path / "out.json.guarantee.json"
     assert verify(guarantee, tmp_path / "out.json").mechanism.unit.max_cases == 2
-    assert json.loads(guarantee.read_text())["neighbours"] == "add or remove all cases of one patient"
+    assert json.loads(guarantee.read_text())["neighbours"] == "add or remove all cases of one person (column patient)"
 
 
 def test_a_public_alphabet_is_a_file(tmp_path: Path, small_csv: Path, travas: Run) -> None:

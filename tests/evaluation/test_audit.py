@@ -319,5 +319,5 @@ def test_persons_are_audited_as_persons(tmp_path: Path) -> None:
     log = written(tmp_path / "log.csv", rows)
     reading = Reading(order="file", unit="patient", max_cases=3)
     result = claim(log, {(f"v{number}",): 10 for number in range(40)}, reading=reading)
-    found = finding(result, "variants of one patient")
-    assert found.candidates == 30 and found.hits == 30 and "all cases of one patient" in result.verdict
+    found = finding(result, "variants of one person")
+    assert found.candidates == 30 and found.hits == 30 and "all cases of one person" in result.verdict

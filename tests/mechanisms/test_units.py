@@ -201,7 +201,7 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
         Fraction(2),
         Fraction(1, 10),
     )
-    assert guarantee.neighbours == "add or remove all cases of one patient"
+    assert guarantee.neighbours == "add or remove all cases of one person (column patient)"
     known = Standing.VERIFIED if rule.verified_units else Standing.PROVEN
     assert guarantee.standing is (Standing.NOT_ESTABLISHED if name.endswith("-published") else known)
     epsilon, delta = guarantee.replace_one
@@ -209,7 +209,7 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
         assert 2 < epsilon < 4 and delta == Fraction(1, 10)
     else:
         assert epsilon == 4 and delta >= Fraction(2, 10)
-    assert any("at most 3 cases per patient are counted" in text for text in guarantee.assumptions)
+    assert any("at most 3 cases per person are counted" in text for text in guarantee.assumptions)
     assert rule.step.epsilon == Fraction(2, 3)
     for noise in rule.tables():
         if rule.verified_units:
@@ -276,7 +276,7 @@ def test_invalid_units_are_refused(name: Any, most: Any, why: str) -> None:
 
 def test_a_share_per_case_that_is_too_small_is_reported() -> None:
     unit = PrivacyUnit("patient", 100)
-    with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*the share of one of 100 cases per patient"):
+    with pytest.raises(ParameterError, match=r"delta is 1e-21: below 1e-20.*the share of one of 100 cases per person"):
         mechanism("optimal", 1, "1e-19", unit=unit)
     with pytest.raises(
         ParameterError, match="epsilon is 21: above 20 there is no meaningful protection; use a smaller value$"

@@ -58,8 +58,8 @@ def test_it_names_the_person_that_is_protected(tmp_path: Path, travas: Run) -> N
     assert ran.code == 0, ran.err
     text = readme_path(out).read_text(encoding="utf-8")
     assert (
-        "adding or removing all cases of one patient" in text
-        and "counts at most 2 different variants per patient." in text
+        "adding or removing all cases of one person (column patient)" in text
+        and "counts at most 2 different variants per person." in text
     )
 
 

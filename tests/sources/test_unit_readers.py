@@ -222,15 +222,15 @@ def test_persons_from_the_command_line(
     out = tmp_path / f"out{suffix}"
     ran = travas("anonymize", clinic, *SIGNED, "--unit", "patient", "--max-cases", 3, "-o", out, "--minimum-cases", 2)
     assert ran.code == 0, ran.err
-    assert "for adding or removing all cases of one patient: proven" in " ".join(ran.out.split())
-    assert "at most 3 different variants per patient" in ran.out
+    assert "for adding or removing all cases of one person (column patient): proven" in " ".join(ran.out.split())
+    assert "at most 3 different variants per person" in ran.out
     promise = json.loads(Path(f"{out}.guarantee.json").read_text())
     assert promise["unit"] == {
         "name": "patient", "max_cases": 3, "counted": "units", "step_epsilon": "1/3", "step_delta": "1/3000",
     }  # fmt: skip
-    assert promise["neighbours"] == "add or remove all cases of one patient"
+    assert promise["neighbours"] == "add or remove all cases of one person (column patient)"
     checked = travas("verify", f"{out}.guarantee.json", out)
-    assert checked.code == 0 and "adding or removing all cases of one patient" in checked.out
+    assert checked.code == 0 and "adding or removing all cases of one person (column patient)" in checked.out
     assert set(dict(read(out).items())) == {("register", "visit"), ("register", "release"), ("visit",)}
     if suffix == ".xes":
         assert '<string key="privacy:level" value="patient"/>' in out.read_text()
@@ -271,7 +271,7 @@ def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: 
     words = ("--unit", "patient", "--max-cases", 3)
     facts = json.loads(travas("inspect", clinic, *words, "--json").out)
     assert facts["cases"] == 903 and facts["unit"] == "patient" and facts["counted"] == "units"
-    assert "at most 3 different variants per patient" in travas("inspect", clinic, *words).out
+    assert "at most 3 different variants per person" in travas("inspect", clinic, *words).out
     out = tmp_path / "out.xes"
     assert travas("anonymize", clinic, *SIGNED, *words, "-o", out).code == 0
     ran = travas("compare", clinic, out, *words, "--metric", "case_coverage", "--json")
@@ -324,8 +324,8 @@ def test_the_report_names_the_person(travas: Run, clinic: Path, tmp_path: Path) 
     ran = travas("report", f"{out}.guarantee.json", out, "-o", page)
     assert ran.code == 0, ran.err
     text = page.read_text()
-    assert "for adding or removing all cases of one patient" in text and "CANARY" not in text
-    assert "one patient with all cases; the release counts at most 3 different variants per patient" in text
+    assert "for adding or removing all cases of one person" in text and "CANARY" not in text
+    assert "one person with all cases; the release counts at most 3 different variants per person" in text
     assert "several values in the column patient" in text and "several cases" not in text
 
 

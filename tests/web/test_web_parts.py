@@ -208,7 +208,7 @@ def test_the_curve_follows_the_unit_and_the_rung(name: str) -> None:
     if isinstance(chosen, Ladder):
         assert found.rung == "the one that will be selected" and found.points == curve.points(chosen.spending()[0][1])
     else:
-        assert "different patient values" in found.picture
+        assert "different persons" in found.picture
     assert found.points != curve.points(Recipe(name, "2", "1e-3").build())
 
 
@@ -290,7 +290,7 @@ def test_a_drawn_release_is_whole(name: str, tmp_path: Path) -> None:
     path = release.write(tmp_path / "r.xes.gz")
     tasks.report(release, path, tmp_path / "r.html", "", drawn.account, recipe, quiet)
     text = (tmp_path / "r.html").read_text()
-    assert "one patient" in text and "looked at" not in text
+    assert "one person" in text and "looked at" not in text
     looked_at = replace(recipe, looked_at=("a forecast that has read the original log",))
     tasks.report(release, path, tmp_path / "r2.html", "", drawn.account, looked_at, quiet)
     seen = (tmp_path / "r2.html").read_text()

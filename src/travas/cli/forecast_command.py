@@ -129,7 +129,7 @@ def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], weak: list[str],
             text = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
             table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), text)
         panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
-        for line in explain.meaning(rule.epsilon, rule.delta, rule.unit.name):
+        for line in explain.meaning(rule.epsilon, rule.delta, rule.unit.noun):
             console().print(line)
         console().print()
     for line in weak:

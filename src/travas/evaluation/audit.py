@@ -321,7 +321,7 @@ def audit(
     numbers = float(claim[0]), float(claim[1])
     findings = [
         _rare_variants(
-            true, shown, numbers, before.unit.name, set(made_up.traces(range(len(made_up)))) if made_up else set()
+            true, shown, numbers, before.unit.noun, set(made_up.traces(range(len(made_up)))) if made_up else set()
         ),
         *_exact_counts(true, shown, numbers, predicted_length(*claim) if claim[1] else 1, before.unit.max_cases),
         _order_of_counts(true, _order(after, tables[1]), numbers),
@@ -330,7 +330,7 @@ def audit(
         _times(tables, numbers),
         _canaries(made_up, true, shown, numbers),
     ]
-    whom = "one case" if before.unit.is_case else f"all cases of one {before.unit.name}"
+    whom = "one case" if before.unit.is_case else "all cases of one person"
     return Audit(as_text(claim[0]), as_text(claim[1]), whom, tuple(findings))
 
 

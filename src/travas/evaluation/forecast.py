@@ -158,7 +158,7 @@ def forecast(
     return Forecast(
         tuple(_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under),
         cases,
-        variants.unit.name,
+        variants.unit.noun,
     )
 
 

@@ -552,7 +552,7 @@ class Abstraction:
         """
         if self.steps and counted == "units" and not unit.is_case:
             raise ParameterError(
-                f"abstraction is {self} but this mechanism counts every {unit.name} once per variant, and would count it "
+                f"abstraction is {self} but this mechanism counts every {unit.noun} once per variant, and would count it "
                 "several times; use a ladder, or a mechanism that counts cases",
                 field="abstraction",
             )

@@ -142,7 +142,7 @@ def _made(
         if unit.max_cases == 1 or refused or error.field not in ("epsilon", "delta"):
             raise
         raise ParameterError(
-            f"{error} (this is the share of one of {unit.max_cases} cases per {unit.name})", field=error.field
+            f"{error} (this is the share of one of {unit.max_cases} cases per {unit.noun})", field=error.field
         ) from None
     except Exception as error:
         if isinstance(error, TravasError) or name in MECHANISMS:

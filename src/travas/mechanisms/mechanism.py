@@ -265,8 +265,8 @@ class Mechanism(ABC):
             name = self.unit.name
             assumptions = (
                 *assumptions,
-                f"the column {name!r} identifies the {name} of every case; each {name} has exactly one value",
-                f"at most {self.unit.max_cases} cases per {name} are counted; this number was chosen without looking at the log",
+                f"the column {name!r} identifies the person of every case; each person has exactly one value",
+                f"at most {self.unit.max_cases} cases per person are counted; this number was chosen without looking at the log",
             )
         return Guarantee(
             epsilon=self.epsilon,
@@ -315,7 +315,7 @@ class Mechanism(ABC):
     def noun(self) -> str:
         """What a count is a number of."""
         by_case = self.unit.is_case or self.counted == "cases"
-        return "cases" if by_case else f"different {self.unit.name} values"
+        return "cases" if by_case else "different persons"
 
     @cached_property
     def step(self) -> GroupStep:

@@ -39,7 +39,7 @@ def _guarantee(release: Release) -> Iterator[Markup]:
         return
     yield paragraph(explain.holds(guarantee))
     released = explain.released_by(mechanism)
-    for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.name, released):
+    for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.noun, released):
         yield paragraph(sentence)
     for sentence in explain.weak_protection(guarantee.epsilon, guarantee.delta):
         yield warning(sentence)

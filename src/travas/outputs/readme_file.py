@@ -128,10 +128,10 @@ def _protection(release: Release) -> list[str]:
     whom = (
         "A person with several cases is protected less than a single case is."
         if unit.is_case
-        else f"Each {unit.name} is protected as a whole; the release counts {explain.counted_per(unit, counted)}."
+        else f"Each {unit.noun} is protected as a whole; the release counts {explain.counted_per(unit, counted)}."
     )
     return [
         explain.holds(guarantee),
         whom,
-        explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.name),
+        explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.noun),
     ]

@@ -173,7 +173,7 @@ class MapDecision(Decision):
         if self.release is None:
             return ()
         total = self.release.total
-        cases = explain.original_cases(self.release.mechanism)
+        cases = explain.original_cases(self.release.mechanism, self.person)
         interval = f"{math.floor(total.low):,} to {math.ceil(total.high):,}, 95 %"
         return (
             Figure(f"{len(self.release.activities):,}", "activities with their own node"),

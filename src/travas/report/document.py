@@ -342,7 +342,7 @@ def _quality_words(content: ReportContent) -> list[tuple[str, str]]:
     made = content.synthetic
     if made is None:
         return []
-    measured, cases = made.quality(), explain.original_cases(made.mechanism)
+    measured, cases = made.quality(), explain.original_cases(made.mechanism, content.person)
     facts = [
         (
             "Original log",
@@ -366,7 +366,7 @@ def _of_map(content: ReportContent) -> list[tuple[str, str]]:
     made = content.process_map
     if made is None:
         return []
-    total, cases = made.total, explain.original_cases(made.mechanism)
+    total, cases = made.total, explain.original_cases(made.mechanism, content.person)
     facts = [
         (
             "Original log",

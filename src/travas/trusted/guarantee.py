@@ -59,6 +59,11 @@ class PrivacyUnit:
     def is_case(self) -> bool:
         return self.name == "case"
 
+    @property
+    def noun(self) -> str:
+        """The noun for one unit. Its name is the column that identifies people, often a heading such as `PID`."""
+        return "case" if self.is_case else "person"
+
 
 ONE_CASE = PrivacyUnit()
 
@@ -69,7 +74,7 @@ def holds_for(unit: PrivacyUnit) -> str:
 
 
 def _whole_unit(unit: PrivacyUnit) -> str:
-    return "one case" if unit.is_case else f"all cases of one {unit.name}"
+    return "one case" if unit.is_case else f"all cases of one person (column {unit.name})"
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def without_tables(release: Release) -> Release:
 def _kept(release: Release, variants: Log) -> str:
     total = f"{len(variants):,} variants, {int(variants.counts.sum()):,} counted cases"
     if release.mechanism.counted == "units" and not release.mechanism.unit.is_case:
-        total += f" (each {release.mechanism.unit.name} once per variant)"
+        total += f" (each {release.mechanism.unit.noun} once per variant)"
     if not isinstance(release, ReleasedLog):
         return f"a process map, from a log of {total}"
     if release.mechanism.kind == "synthetic log":

@@ -147,5 +147,5 @@ def words_of(shown: View) -> tuple[str, str, str]:
     if shown.points and shown.rung:
         about = f"On a ladder it depends on the rung; here: {shown.rung}. {about}"
     released = explain.released_by(mechanism)
-    about_epsilon, about_delta = explain.meaning(mechanism.epsilon, mechanism.delta, mechanism.unit.name, released)
+    about_epsilon, about_delta = explain.meaning(mechanism.epsilon, mechanism.delta, mechanism.unit.noun, released)
     return f"ε: {about_epsilon}", f"δ: {about_delta}", about
