@@ -26,8 +26,7 @@ class Spending:
     """The cost of one release for one unit, sufficient to rebuild its mechanism.
 
     `standing` is that of a charged release; None for a planned one. `description` is what `Mechanism.describe()` returned;
-    without it, or without an option in it, the option has its former value. Where it disagrees with the standing, the
-    worst case is assumed.
+    where it disagrees with the standing, the worst case is assumed.
     """
 
     mechanism: str
