@@ -325,7 +325,10 @@ def test_the_report_names_the_person(travas: Run, clinic: Path, tmp_path: Path) 
     assert ran.code == 0, ran.err
     text = page.read_text()
     assert "for adding or removing one person with all cases" in text and "CANARY" not in text
-    assert "one person with all cases; the release counts at most 3 different variants per person" in text
+    assert (
+        "one person with all cases, identified by the column patient; the release counts at most 3 different variants per person"
+        in text
+    )
     assert "several values in the column patient" in text and "several cases" not in text
 
 

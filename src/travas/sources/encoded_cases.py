@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
 from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..log.questions import Details, Totals, check_details
-from ..log.traces import Activity
+from ..log.traces import Activity, Codes
 from ..trusted.contributions import case_blocks, distinct, norm_weights, squared_norms
 
 if TYPE_CHECKING:
@@ -58,6 +58,26 @@ class EncodedCases:
     aware: NDArray[np.bool_] | bool = True
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+
+def joined(logs: Sequence[EncodedCases]) -> EncodedCases:
+    """Return the cases of several logs that were read with the same details, at least one."""
+    codes, first = Codes(), logs[0]
+    moved = [np.array([codes[each] for each in log.alphabet], dtype=np.uint32)[log.codes] for log in logs]
+    aware = [np.broadcast_to(np.asarray(log.aware), log.codes.shape) for log in logs]
+    times = None if first.times is None else np.concatenate([cast(Any, log.times) for log in logs])
+    attributes = {name: _joined([log.attributes[name] for log in logs]) for name in first.attributes}
+    numbers = {name: np.concatenate([log.numbers[name] for log in logs]) for name in first.numbers}
+    lengths = np.concatenate([log.lengths for log in logs])
+    return EncodedCases([*codes], np.concatenate(moved), lengths, times, np.concatenate(aware), attributes, numbers)
+
+
+def _joined(parts: Sequence[Coded]) -> Coded:
+    """Join the values of an attribute; the last index of every table stands for -1, missing."""
+    places: dict[str, int] = {}
+    tables = [[*(places.setdefault(value, len(places)) for value in part.values), -1] for part in parts]
+    moved = [np.array(table, dtype=np.int32)[part.codes] for part, table in zip(parts, tables, strict=True)]
+    return Coded(np.concatenate(moved), [*places])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,13 +9,14 @@ traces; a digest (128 bits of SHA-256 over JSON) only selects which ones to fetc
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import numpy as np
@@ -28,6 +29,7 @@ from ...log.log import Log, check_number_of_cases
 from ...log.questions import Details, Totals, check_details
 from ...log.traces import Activity, Trace
 from ..columns import columns_of, lifecycle_note
+from ..encoded_cases import EncodedCases, EncodedTotals, joined
 from ..events import Table, log_of
 from ..messages import NO_EVENTS, MissingValues, UseOfTimestamps, left_out_note, missing_values, several_values_notes
 from ..reading import Reading, released_columns
@@ -210,6 +212,11 @@ class SparkTotals:
         abstraction = self.abstraction
         found = self._summed(lambda batches: value_sums(batches, question, abstraction), "string")
         return dict(zip(found["cell"].to_pylist(), found["total"].to_pylist(), strict=True))
+
+    def fetched(self) -> EncodedCases:
+        """Return the cases of all partitions."""
+        found = _run(self.cases.sparkSession, self.where, self.cases.collect)
+        return joined([pickle.loads(row[0]).cases for row in found]) if found else cast(EncodedTotals, self.empty).cases
 
     def _summed(self, work: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], cell: str) -> pa.Table:
         from pyspark.sql import functions as f
