@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from .mechanisms import from_description
     from .mechanisms.ladder import Ladder
     from .mechanisms.mechanism import Mechanism
-    from .mechanisms.optimal import Optimal
     from .mechanisms.prefix_tree import PrefixTree
     from .mechanisms.process_map import ProcessMap
     from .mechanisms.sacofa import SaCoFa
+    from .mechanisms.selection import Optimal, Travas
     from .mechanisms.synthesis_mechanism import Synthesis
-    from .mechanisms.travas import Travas
     from .mechanisms.utravas import UTravas
     from .releases.process_map import MapRelease
     from .releases.release import Release, VariantRelease
@@ -102,7 +101,7 @@ _MODULES = {
     "LogError": "errors",
     "MapRelease": "releases.process_map",
     "Mechanism": "mechanisms.mechanism",
-    "Optimal": "mechanisms.optimal",
+    "Optimal": "mechanisms.selection",
     "ParameterError": "errors",
     "Period": "sources.period",
     "Policy": "budget.policy",
@@ -116,7 +115,7 @@ _MODULES = {
     "Synthesis": "mechanisms.synthesis_mechanism",
     "SyntheticRelease": "releases.synthetic_log",
     "Times": "log.options",
-    "Travas": "mechanisms.travas",
+    "Travas": "mechanisms.selection",
     "TravasError": "errors",
     "UTravas": "mechanisms.utravas",
     "VariantRelease": "releases.release",

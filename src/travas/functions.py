@@ -12,7 +12,7 @@ from .log.log import Log
 from .log.options import Attribute, BudgetShares, Times, TimesRule
 from .log.traces import Activity
 from .mechanisms.mechanism import Mechanism, Progress
-from .mechanisms.optimal import Optimal
+from .mechanisms.selection import Optimal
 from .pipeline import Outcome, Phase, Watch, run
 from .progress import notebook_progress
 from .releases.release import Frequencies, VariantRelease

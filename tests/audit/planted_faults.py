@@ -18,8 +18,8 @@ from worst_pairs import MECHANISMS, PAIRS, Pair
 
 from travas.log.abstraction import Abstraction
 from travas.mechanisms import prefix_tree
+from travas.mechanisms.prefix_tree import Trie
 from travas.mechanisms.selection import PartitionSelection
-from travas.mechanisms.trie import Trie
 from travas.releases import release
 from travas.search.table_builders import _two_sided, exponential_bounds
 from travas.sources import events

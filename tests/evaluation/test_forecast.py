@@ -18,7 +18,7 @@ from travas.errors import EmptyLogError
 from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
 from travas.log.abstraction import Abstraction, parse_ladder
 from travas.mechanisms import mechanism
-from travas.mechanisms.optimal import Optimal
+from travas.mechanisms.selection import Optimal
 
 logs = st.dictionaries(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from travas import Ledger, Log, Mechanism, ParameterError, Standing, anonymize, read
 from travas.evaluation.published import SaCoFaPublished, choose, geometric_up_to
 from travas.mechanisms import mechanism, prefix_tree
-from travas.mechanisms.prefix_tree import PrefixTree, TwoSidedNoise
+from travas.mechanisms.prefix_tree import PrefixTree, Trie, TwoSidedNoise
 from travas.mechanisms.sacofa import SaCoFa, eventually_follows
-from travas.mechanisms.trie import Trie
 from travas.search.table_builders import laplace_table
 from travas.trusted.numbers import ONE
 from travas.trusted.samplers import DiscreteLaplace, uniform_below

@@ -246,7 +246,7 @@ def test_a_log_counted_for_another_unit_is_refused(name: str) -> None:
 
 
 def test_a_mechanism_without_support_for_units_refuses_one() -> None:
-    from travas.mechanisms.optimal import Optimal
+    from travas.mechanisms.selection import Optimal
 
     class Old(Optimal):
         counted = None  # type: ignore[assignment]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from travas import Log, ParameterError
 from travas.evaluation.published import UTravasPublished
 from travas.mechanisms import mechanism
-from travas.mechanisms.travas import Travas
+from travas.mechanisms.selection import Travas
 from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
 from travas.trusted.numbers import ONE
 from travas.trusted.samplers import Seeded

@@ -15,8 +15,7 @@ from conftest import Run
 from travas import Log, Optimal, ParameterError, anonymize, read
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.mechanisms.selection import PartitionSelection
-from travas.mechanisms.travas import Travas
+from travas.mechanisms.selection import PartitionSelection, Travas
 from travas.releases.estimate import MOST_THRESHOLDS, _whole, estimate
 from travas.sources.example_log import hospital_traces
 from travas.trusted.samplers import Seeded

@@ -13,8 +13,7 @@ import pytest
 from travas import Log, ParameterError, PrivacyUnit, Standing, anonymize, from_description, verify
 from travas.errors import VerificationError
 from travas.mechanisms import mechanism
-from travas.mechanisms.optimal import Optimal
-from travas.mechanisms.selection import PartitionSelection
+from travas.mechanisms.selection import Optimal, PartitionSelection
 from travas.search.person_tables import GaussianTable
 
 PATIENT = PrivacyUnit("patient", 10)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ..errors import ParameterError
 from ..explain import HALF
-from ..mechanisms.optimal import Optimal
+from ..mechanisms.selection import Optimal
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, rounded_down, whole_number
 from .accounting import Spending, compose
 

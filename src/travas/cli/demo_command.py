@@ -11,7 +11,7 @@ import typer
 from ..errors import OutputError
 from ..log.options import Times
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.optimal import Optimal
+from ..mechanisms.selection import Optimal
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, run

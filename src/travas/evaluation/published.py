@@ -16,9 +16,8 @@ import attrs
 from ..log.log import Log
 from ..log.traces import Trace
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.prefix_tree import Tree, allowed_after
+from ..mechanisms.prefix_tree import Prefixes, Tree, Trie, allowed_after
 from ..mechanisms.sacofa import eventually_follows, first_and_last
-from ..mechanisms.trie import Prefixes, Trie
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
 from ..releases.estimate import Estimate, measured
 from ..releases.release import VariantRelease

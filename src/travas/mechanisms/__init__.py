@@ -13,8 +13,8 @@ from .extensions import Maker, extension, options_of, refuse_unknown
 from .mechanism import Mechanism, References
 
 _CLASSES = {
-    "optimal": "optimal.Optimal",
-    "travas": "travas.Travas",
+    "optimal": "selection.Optimal",
+    "travas": "selection.Travas",
     "utravas": "utravas.UTravas",
     "prefix-tree": "prefix_tree.PrefixTree",
     "sacofa": "sacofa.SaCoFa",

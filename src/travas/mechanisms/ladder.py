@@ -21,9 +21,8 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import Number, as_text, exact
 from ..trusted.tables import Noise, NoiseTable
 from .mechanism import Mechanism, References
-from .optimal import Optimal
 from .prefix_tree import TwoSidedNoise
-from .selection import minimum_number
+from .selection import Optimal, minimum_number
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,8 +13,7 @@ from ..log.traces import Trace
 from ..trusted.guarantee import GroupStep
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from .prefix_tree import Tree, TwoSidedNoise, grow
-from .trie import Trie
+from .prefix_tree import Tree, Trie, TwoSidedNoise, grow
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,4 +1,8 @@
-"""Partition selection: noise on the count of every variant that occurs, and a threshold."""
+"""Partition selection: noise on the count of every variant that occurs, and a threshold.
+
+Proofs: docs/mechanisms/optimal.md (exactly optimal, the default) and docs/mechanisms/travas.md (TraVaS as in the paper of
+Rafiei, Wangelik and van der Aalst, Algorithm 1).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from ..log.log import Log
 from ..releases.estimate import Estimate, KeepCurve, estimate
 from ..releases.release import VariantRelease
 from ..search.person_tables import GaussianTable, joint_noise, verified_noise
-from ..search.table_builders import check_buildable, predicted_length
+from ..search.table_builders import check_buildable, optimal_table, predicted_length, travas_table
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
@@ -182,3 +186,49 @@ class PartitionSelection(Mechanism):
         kept, noisy = self.select(variants.counts, self.random_bytes)
         traces = tuple(variants.traces(kept.tolist()))
         return VariantRelease.of(self, traces, tuple(noisy.tolist()), variants.columns, (variants.abstraction,))
+
+
+@attrs.frozen(slots=False)
+class Optimal(PartitionSelection):
+    """Keeps a variant of n cases with π(n), the largest probability that any (ε, δ)-DP rule allows.
+
+    >>> float(Optimal(epsilon=2, delta="1/2").keep_probability(1))
+    0.5
+    """
+
+    name = "optimal"
+    summary = (
+        "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise"
+    )
+    proof = "docs/mechanisms/optimal.md"
+
+    def _build(self) -> NoiseTable:
+        return optimal_table(self.step.epsilon, self.step.delta)
+
+
+@attrs.frozen(slots=False)
+class Travas(PartitionSelection):
+    """Adds k-TSGD noise X to every count: keep iff n + X > k, release n + X. With N = k + 1 − X: n ≥ N, n − N + k + 1.
+
+    For units of four or more counts X is a truncated discrete Gaussian where that keeps more (`joint`).
+
+    >>> round(float(Travas(epsilon=2, delta="1/2").keep_probability(1)), 5)
+    0.10651
+    """
+
+    name = "travas"
+    summary = (
+        "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)"
+    )
+    proof = "docs/mechanisms/travas.md"
+
+    def _build(self) -> NoiseTable:
+        return travas_table(self.step.epsilon, self.step.delta)
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"threshold": self.threshold}
+
+    @property
+    def threshold(self) -> int:
+        """k: the threshold that a noisy count must exceed."""
+        return self.noise.table.length // 2

@@ -11,7 +11,7 @@ from ..mechanisms import MECHANISMS
 from ..trusted.guarantee import PrivacyUnit
 from ..trusted.numbers import typed_whole_number
 from .ladder import Ladder
-from .optimal import Optimal
+from .selection import Optimal
 
 
 def described_details(

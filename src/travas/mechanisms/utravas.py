@@ -20,7 +20,7 @@ from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
 from .mechanism import Mechanism
-from .travas import Travas
+from .selection import Travas
 
 if TYPE_CHECKING:
     import numpy as np
