@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .mechanisms.process_map import ProcessMap
     from .mechanisms.sacofa import SaCoFa
     from .mechanisms.selection import Optimal, Travas
-    from .mechanisms.synthesis_mechanism import Synthesis
+    from .mechanisms.synthesis import Synthesis
     from .mechanisms.utravas import UTravas
     from .releases.process_map import MapRelease
     from .releases.release import Release, VariantRelease
@@ -112,7 +112,7 @@ _MODULES = {
     "Release": "releases.release",
     "SaCoFa": "mechanisms.sacofa",
     "Standing": "trusted.guarantee",
-    "Synthesis": "mechanisms.synthesis_mechanism",
+    "Synthesis": "mechanisms.synthesis",
     "SyntheticRelease": "releases.synthetic_log",
     "Times": "log.options",
     "Travas": "mechanisms.selection",

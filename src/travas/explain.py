@@ -14,7 +14,7 @@ from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
 
 if TYPE_CHECKING:
-    from .mechanisms.gaussian_mechanism import GaussianMechanism
+    from .mechanisms.gaussian import GaussianMechanism
     from .releases.process_map import MapRelease
     from .releases.release import Release
     from .releases.synthetic_log import SyntheticRelease

@@ -207,7 +207,7 @@ def synthesize(
     >>> synthetic.guarantee.standing
     <Standing.PROVEN: 'proven'>
     """
-    from .mechanisms.synthesis_mechanism import Synthesis  # it imports numpy, which not every program needs
+    from .mechanisms.synthesis import Synthesis  # it imports numpy, which not every program needs
 
     needed: TimesRule = "if recorded" if times == "if recorded" else "required"
     settings = Times() if times == "if recorded" else times

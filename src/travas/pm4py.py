@@ -68,7 +68,7 @@ def anonymize_differential_privacy(
         BudgetError: The budget does not allow it; nothing was charged.
         ChargedError: It failed after the charge, which stands.
     """
-    from .mechanisms.synthesis_mechanism import Synthesis  # it imports numpy
+    from .mechanisms.synthesis import Synthesis  # it imports numpy
 
     rule = FULL if k is None else Abstraction.parse(f"prefix:{whole_number(k, 'k', 1, _LONGEST)}")
     least = 0 if p is None else whole_number(p, "p", 0, _MOST)

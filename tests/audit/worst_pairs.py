@@ -17,7 +17,7 @@ import travas
 from travas import Mechanism, Reading
 from travas.mechanisms import MECHANISMS as ALL
 from travas.mechanisms import mechanism as by_name
-from travas.mechanisms.gaussian_mechanism import GaussianMechanism
+from travas.mechanisms.gaussian import GaussianMechanism
 
 EPSILON, DELTA = "0.5", "0.05"
 """Small enough to be kept, large enough to be measured with some thousand runs."""

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from travas import ParameterError, PrivacyUnit, plan
 from travas.budget.accounting import Spending, basic, compose
 from travas.mechanisms import mechanism
-from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.mechanisms.synthesis import Synthesis
 from travas.search.person_tables import GaussianTable
 from travas.search.table_builders import exponential_bounds
 from travas.trusted.guarantee import Standing

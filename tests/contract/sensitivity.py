@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import travas
 from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Synthesis, Times
 from travas.log.questions import AttributeValues
-from travas.mechanisms.gaussian_mechanism import GaussianMechanism
+from travas.mechanisms.gaussian import GaussianMechanism
 from travas.synthesis.measurements import OTHER, first_stage
 from travas.trusted.stages import STANDARD_DEVIATION
 

@@ -15,7 +15,7 @@ import pytest
 import travas
 from travas.budget.account import Budget
 from travas.log.options import Attribute, BudgetShares, Times
-from travas.mechanisms.stated_mechanism import described_mechanism
+from travas.mechanisms.registry import described_mechanism
 from travas.sources.period import Period
 from travas.trusted.guarantee import Guarantee, Standing
 

@@ -18,10 +18,10 @@ import travas
 from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing, from_description
 from travas.cli import mechanism_flags
 from travas.log.plain import plain
-from travas.mechanisms import MECHANISMS, mechanism, stated_mechanism
+from travas.mechanisms import MECHANISMS, mechanism, registry
 from travas.mechanisms.mechanism import Mechanism
+from travas.mechanisms.registry import DETAILS
 from travas.mechanisms.selection import PartitionSelection
-from travas.mechanisms.stated_mechanism import DETAILS
 from travas.project import project_options
 from travas.releases.process_map import MapRelease
 from travas.releases.release import VariantRelease
@@ -301,4 +301,4 @@ def test_every_option_can_be_set_everywhere() -> None:
         "parts",
     }  # `travas synthesize` and `travas map` have the others
     assert {OTHERWISE.get(option, option) for option in options} <= flags
-    assert numbers == set(stated_mechanism._NUMBERS) == set(protect_more._NUMBERS)
+    assert numbers == set(registry._NUMBERS) == set(protect_more._NUMBERS)

@@ -127,7 +127,7 @@ def replaying(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         patched.setattr(Mechanism, "release", released)
         patched.setattr(Synthesis, "measure", recorded(Synthesis.measure))
         patched.setattr(ProcessMap, "measure", recorded(ProcessMap.measure))
-        patched.setattr("travas.mechanisms.synthesis_mechanism.new_seed", lambda: 7)
+        patched.setattr("travas.mechanisms.synthesis.new_seed", lambda: 7)
         yield
 
 

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from sensitivity import violations
 
-from travas.mechanisms import gaussian_mechanism, synthesis_mechanism
+from travas.mechanisms import gaussian, synthesis
 from travas.search.calibration import calibrate
 from travas.trusted import contributions, stage_check
 from travas.trusted.contributions import CaseCells
@@ -59,7 +59,7 @@ def _no_cap() -> AbstractContextManager[Any]:
 
 def _two_lengths() -> AbstractContextManager[Any]:
     sums = contributions.length_sums
-    return patch.object(synthesis_mechanism, "length_sums", lambda *of: 2 * sums(*of))
+    return patch.object(synthesis, "length_sums", lambda *of: 2 * sums(*of))
 
 
 def _lower_thresholds() -> AbstractContextManager[Any]:
@@ -72,8 +72,8 @@ def _lower_thresholds() -> AbstractContextManager[Any]:
         )
         return dataclasses.replace(made, stages=tuple(stages))
 
-    gaussian_mechanism.calibrated_noise.cache_clear()
-    return patch.multiple(gaussian_mechanism, calibrate=lowered)
+    gaussian.calibrated_noise.cache_clear()
+    return patch.multiple(gaussian, calibrate=lowered)
 
 
 FAULTS: dict[str, tuple[str, Callable[[], AbstractContextManager[Any]]]] = {
@@ -94,7 +94,7 @@ def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -
         with planted():
             assert next(violations(kind, 300, 77), None) is not None
     finally:
-        gaussian_mechanism.calibrated_noise.cache_clear()
+        gaussian.calibrated_noise.cache_clear()
 
 
 @pytest.mark.slow

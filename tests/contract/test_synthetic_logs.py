@@ -24,8 +24,8 @@ from conftest import Run
 from travas import Ledger, Log, PrivacyUnit, verify
 from travas.log.plain import plain
 from travas.mechanisms import mechanism
-from travas.mechanisms.gaussian_mechanism import MOST_KEYS
-from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.mechanisms.gaussian import MOST_KEYS
+from travas.mechanisms.synthesis import Synthesis
 from travas.pipeline import run
 from travas.request import Request
 from travas.trusted.stage_check import GaussianNoise

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from travas.mechanisms.process_map import ProcessMap
-from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.mechanisms.synthesis import Synthesis
 from travas.trusted.stage_check import GaussianNoise
 
 Rule = TypeVar("Rule", ProcessMap, Synthesis)

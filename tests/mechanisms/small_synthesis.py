@@ -7,7 +7,7 @@ from typing import Any
 from travas import Log
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.mechanisms.synthesis import Synthesis
 from travas.synthesis.measurements import Measurements
 
 SMALL: dict[Trace, int] = {

@@ -21,8 +21,8 @@ from travas.errors import VerificationError
 from travas.evaluation.outlook import outlook
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES, MOST_KEYS
-from travas.mechanisms.gaussian_mechanism import coded as coded_traces
+from travas.mechanisms.gaussian import MOST_ACTIVITIES, MOST_KEYS
+from travas.mechanisms.gaussian import coded as coded_traces
 from travas.mechanisms.process_map import ProcessMap
 from travas.releases.map_numbers import MapMeasurements, pair_cells
 from travas.releases.process_map import MapRelease

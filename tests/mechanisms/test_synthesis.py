@@ -19,10 +19,9 @@ from small_synthesis import SMALL, outputs_of, synthesis
 
 from travas import Log
 from travas.log.traces import Trace
-from travas.mechanisms.gaussian_mechanism import MOST_KEYS
-from travas.mechanisms.gaussian_mechanism import coded as coded_traces
-from travas.mechanisms.synthesis_mechanism import Synthesis
-from travas.mechanisms.synthesis_stages import CONTROL_FLOW
+from travas.mechanisms.gaussian import MOST_KEYS
+from travas.mechanisms.gaussian import coded as coded_traces
+from travas.mechanisms.synthesis import CONTROL_FLOW, Synthesis
 from travas.synthesis.measurements import Measurements
 from travas.trusted import contributions
 from travas.trusted.contributions import (

@@ -35,9 +35,9 @@ from travas import (
 from travas.errors import VerificationError
 from travas.log.options import BudgetShares
 from travas.log.questions import CellQuestion, Details, Question
-from travas.mechanisms import gaussian_mechanism
-from travas.mechanisms.gaussian_mechanism import calibrated_noise
-from travas.mechanisms.synthesis_stages import CONTROL_FLOW, TIMES
+from travas.mechanisms import gaussian
+from travas.mechanisms.gaussian import calibrated_noise
+from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import run
 from travas.request import Request
 from travas.search.calibration import calibrate, largest_mu, split_delta
@@ -72,7 +72,7 @@ def test_mechanisms_are_calibrated_when_needed_and_once_for_the_same_parameters(
         return calibrate(*stated)
 
     calibrated_noise.cache_clear()
-    monkeypatch.setattr(gaussian_mechanism, "calibrate", counted)
+    monkeypatch.setattr(gaussian, "calibrate", counted)
     made = [
         rule(times=Times("Europe/Berlin")),
         rule(times=Times()),

@@ -19,7 +19,7 @@ from small_synthesis import SMALL, outputs_of, synthesis
 from travas import Log, ParameterError, Standing, read, verify
 from travas.log.plain import measurements_from_plain, plain
 from travas.log.traces import Trace
-from travas.mechanisms.gaussian_mechanism import MOST_ACTIVITIES
+from travas.mechanisms.gaussian import MOST_ACTIVITIES
 from travas.outputs.json_writer import json_content
 from travas.releases.synthetic_log import NOTICE, SyntheticRelease
 from travas.synthesis.measurements import Measurements

@@ -11,7 +11,7 @@ import pytest
 
 import travas
 from travas import Ledger, Log, Mechanism, Optimal, ParameterError, ProcessMap, Reading, anonymize, explain
-from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.mechanisms.synthesis import Synthesis
 from travas.pipeline import run
 from travas.request import Request
 from travas.trusted.samplers import Seeded

@@ -26,8 +26,8 @@ from conftest import Run
 from travas import Log
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.mechanisms.gaussian_mechanism import MOST_KEYS
-from travas.mechanisms.synthesis_mechanism import Synthesis
+from travas.mechanisms.gaussian import MOST_KEYS
+from travas.mechanisms.synthesis import Synthesis
 from travas.trusted import contributions
 from travas.trusted.contributions import CodedTraces
 from travas.trusted.samplers import RandomBytes

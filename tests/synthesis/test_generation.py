@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from travas import Log, LogError, ParameterError, Standing
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.mechanisms.synthesis_stages import CONTROL_FLOW
+from travas.mechanisms.synthesis import CONTROL_FLOW
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.synthesis.chain import Chain, choose_pairs
 from travas.synthesis.generation import Lengths, Tilt, _apportioned, generate, hazards, simulate

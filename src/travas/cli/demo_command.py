@@ -64,7 +64,7 @@ def _targets(output: Path) -> list[Path]:
 
 def _mechanisms() -> tuple[Mechanism, ...]:
     from ..mechanisms.process_map import ProcessMap
-    from ..mechanisms.synthesis_mechanism import Synthesis
+    from ..mechanisms.synthesis import Synthesis
 
     return Optimal(1, "1e-6"), Synthesis(1, "1e-6", times=Times()), ProcessMap(1, "1e-6")
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..log.abstraction import read_activities
 from ..mechanisms import MECHANISMS, from_description
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.stated_mechanism import described_mechanism
+from ..mechanisms.registry import described_mechanism
 from ..trusted.guarantee import PrivacyUnit
 from .option_names import option_name
 from .options import panel_option, with_options

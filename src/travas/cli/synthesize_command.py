@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ParameterError
-from ..mechanisms.stated_mechanism import times_rule
+from ..mechanisms.registry import times_rule
 from ..releases.release import check_profile
 from ..request import Request
 from ..sources.reading import Reading

@@ -18,7 +18,7 @@ from ..log.abstraction import FULL, Abstraction, Grouped, parse_ladder
 from ..log.log import Log
 from ..log.questions import NO_DETAILS, Details
 from ..log.traces import Trace
-from ..mechanisms.extensions import extension
+from ..mechanisms.registry import extension
 from ..outputs.guarantee_file import guarantee_path
 from ..releases.release import Release, ReleasedLog
 from ..sources.engine import read

@@ -16,8 +16,8 @@ import attrs
 from ..budget.policy import check_keys, load_toml, value_of
 from ..errors import LogError, MissingExtraError, ParameterError, TravasError, shown
 from ..mechanisms import find_mechanism, from_description
-from ..mechanisms.extensions import options_of
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.registry import options_of
 from ..outputs.guarantee_file import file_digest
 from ..releases.release import Frequencies, check_frequencies
 from ..sources.reading import DEFAULT_READING, Reading

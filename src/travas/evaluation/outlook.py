@@ -14,7 +14,7 @@ from ..log.options import Attribute, Times
 from ..log.questions import DURATION_BUCKETS
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.process_map import ProcessMap
-from ..mechanisms.synthesis_mechanism import Synthesis
+from ..mechanisms.synthesis import Synthesis
 from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
 from ..synthesis.durations import STANDS_OUT
 from ..synthesis.measurements import DURATIONS, LENGTHS, START_WEEKS, TRANSITIONS, VARIANTS, first_stage, second_stage

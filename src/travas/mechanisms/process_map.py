@@ -36,21 +36,21 @@ from ..releases.map_numbers import (
 from ..releases.process_map import MapRelease
 from ..releases.release import Kind, TimestampKind
 from ..search.calibration import StagePlan
-from ..trusted.contributions import SIZE_CELLS, CodedTraces, activity_sums, pairs_of, rework_of, size_sums, with_other
+from ..trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from ..trusted.numbers import as_text
 from ..trusted.stage_check import GaussianNoise
 from ..trusted.stages import Selection
-from .gaussian_mechanism import (
+from .gaussian import (
     MOST_ACTIVITIES,
     MOST_KEYS,
     GaussianMechanism,
+    Noisy,
     as_plain_names,
     calibrated_noise,
     coded,
     small_alphabet,
 )
 from .prefix_tree import check_width
-from .synthesis_stages import Noisy
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT)
 """What a map can have beyond counts."""
@@ -193,16 +193,6 @@ class ProcessMap(GaussianMechanism):
             durations=None if timed is None else self._measure_durations(variants, activities, timed, noisy),
             throughput=throughput,
         )
-
-    def _select_activities(self, variants: Log, log: CodedTraces, noisy: Noisy) -> dict[Activity, int]:
-        """A: activities whose noisy sum exceeds the threshold."""
-        if self.alphabet is not None:
-            return {}
-        stage = self.noise.stage(ACTIVITIES)
-        sums = activity_sums(log, np.empty(0, dtype=np.int64), stage)
-        drawn = noisy(ACTIVITIES, sums, sums > 0)
-        kept = np.flatnonzero((sums > 0) & (drawn > stage.threshold))
-        return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
 
     def _activities(self, selected: dict[Activity, int]) -> tuple[Activity, ...]:
         """The activities that have their own node: a rule on outputs, which keeps the largest of too many."""

@@ -16,7 +16,7 @@ from ..errors import ParameterError, shown
 from ..log.abstraction import read_activities
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.stated_mechanism import described_mechanism
+from ..mechanisms.registry import described_mechanism
 from ..sources.log_location import url_scheme
 from ..sources.period import Period
 from ..sources.reading import Reading, parse_where

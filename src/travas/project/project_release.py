@@ -12,7 +12,7 @@ from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..errors import OutputError, ParameterError
 from ..explain import check_stated_cases
-from ..mechanisms.stated_mechanism import times_rule
+from ..mechanisms.registry import times_rule
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Watch, run
 from ..releases.release import check_frequencies, check_profile, check_timestamps

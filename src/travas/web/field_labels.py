@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from ..mechanisms import MECHANISMS
-from ..mechanisms.stated_mechanism import DETAILS
+from ..mechanisms.registry import DETAILS
 from .recipe import Recipe
 
 READING = {

@@ -15,7 +15,7 @@ from ..errors import ParameterError
 from ..log.abstraction import FULL, Abstraction
 from ..mechanisms import MECHANISMS, from_description
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.stated_mechanism import DETAILS, described_mechanism, has_details
+from ..mechanisms.registry import DETAILS, described_mechanism, has_details
 from ..releases.release import KINDS, Kind, Timestamps
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import exact_delta, exact_epsilon, typed_whole_number

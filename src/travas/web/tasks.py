@@ -11,7 +11,7 @@ from ..budget.ledger import Ledger
 from ..errors import TravasError
 from ..log.log import Log
 from ..mechanisms import from_description
-from ..mechanisms.stated_mechanism import times_rule
+from ..mechanisms.registry import times_rule
 from ..pipeline import Phase, run
 from ..releases.release import Release, ReleasedLog
 from ..request import LogOrigin, Request

@@ -7,36 +7,104 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
 from ..log.options import Attribute, BudgetShares, Times, case_column
 from ..log.plain import from_plain
-from ..log.questions import Details, check_details
+from ..log.questions import (
+    AttributeBins,
+    AttributeBinsByLast,
+    AttributeValues,
+    AttributeValuesByLast,
+    CellQuestion,
+    Details,
+    Durations,
+    EventHours,
+    EventWeekdays,
+    StartBlocks,
+    StartHours,
+    StartWeekdays,
+    StartWeeks,
+    Throughput,
+    Totals,
+    check_details,
+)
 from ..log.traces import Activity, Trace
 from ..releases.estimate import Estimate, measured
 from ..releases.release import RESERVED_COLUMNS, Kind, TimestampKind
 from ..releases.synthetic_log import GENERATED_TIMES, SyntheticRelease
 from ..search.calibration import StagePlan
+from ..synthesis.case_attributes import measures_by_last
 from ..synthesis.chain import choose_pairs
-from ..synthesis.measurements import ACTIVITIES, LENGTHS, REFINEMENT, TRANSITIONS, VARIANTS, Measurements
+from ..synthesis.durations import choose_timed_pairs
+from ..synthesis.measurements import (
+    ACTIVITIES,
+    DURATIONS,
+    EVENT_HOURS,
+    EVENT_WEEKDAYS,
+    LENGTHS,
+    OTHER,
+    REFINEMENT,
+    START_BLOCKS,
+    START_HOURS,
+    START_WEEKDAYS,
+    START_WEEKS,
+    THROUGHPUT,
+    TRANSITIONS,
+    VARIANTS,
+    AttributeMeasurements,
+    Measurements,
+    TimeMeasurements,
+    choose_blocks,
+    first_stage,
+    second_stage,
+)
 from ..synthesis.randomness import new_seed
-from ..trusted.contributions import CodedTraces, activity_sums, cells, context_sums, length_sums, transition_sums
+from ..trusted.contributions import CodedTraces, cells, context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
 from ..trusted.numbers import as_text
 from ..trusted.samplers import Seeded
-from .gaussian_mechanism import MOST_ACTIVITIES, GaussianMechanism, as_plain_names, coded, small_alphabet
+from ..trusted.stages import Selection, Stage
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, as_plain_names, coded, small_alphabet
 from .prefix_tree import check_width
-from .synthesis_stages import Noisy, measure_attribute, measure_times, stage_plans, used_shares
+
+CONTROL_FLOW = {
+    VARIANTS: Fraction(15, 100),
+    ACTIVITIES: Fraction(20, 100),
+    LENGTHS: Fraction(5, 100),
+    TRANSITIONS: Fraction(35, 100),
+    REFINEMENT: Fraction(25, 100),
+}
+"""How the control flow's part of μ² is divided."""
+
+TIMES = {
+    DURATIONS: Fraction(130, 250),
+    THROUGHPUT: Fraction(40, 250),
+    START_BLOCKS: Fraction(15, 250),
+    START_WEEKS: Fraction(15, 250),
+    START_WEEKDAYS: Fraction(12, 250),
+    START_HOURS: Fraction(28, 250),
+    EVENT_WEEKDAYS: Fraction(3, 250),
+    EVENT_HOURS: Fraction(7, 250),
+}
+"""How the part of times is divided."""
+
+SHARE_OF_TIMES = Fraction(1, 4)
+SHARE_OF_ATTRIBUTES = Fraction(1, 10)
+
+_SELECTIONS = {VARIANTS: Selection(), ACTIVITIES: Selection(1, MOST_KEYS)}
+
 
 MOST_ATTRIBUTES = 100
 """At most this many case attributes are measured."""
@@ -211,7 +279,8 @@ class Synthesis(GaussianMechanism):
         traces = variants.traces(index for index, _ in released)
         of_variants = dict(zip(traces, (value for _, value in released), strict=True))
         code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
-        selected = self._select_activities(variants, residual, of_variants, code_of, noisy)
+        known = {code_of[activity] for trace in of_variants for activity in trace}
+        selected = self._select_activities(variants, residual, noisy, known)
         activities = self._activities(of_variants, selected)
         # a public activity that the log does not have gets its own code: no event has it
         codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
@@ -244,24 +313,6 @@ class Synthesis(GaussianMechanism):
         kept = np.flatnonzero(drawn > stage.threshold)
         return list(zip(kept.tolist(), drawn[kept].tolist(), strict=True))
 
-    def _select_activities(
-        self,
-        variants: Log,
-        residual: CodedTraces,
-        released: dict[Trace, int],
-        code_of: dict[Activity, int],
-        noisy: Noisy,
-    ) -> dict[Activity, int]:
-        """A: activities of residual cases, beyond those of released variants, whose noisy sum exceeds the threshold."""
-        if self.alphabet is not None:
-            return {}
-        stage = self.noise.stage(ACTIVITIES)
-        known = {code_of[activity] for trace in released for activity in trace}
-        sums = activity_sums(residual, np.array(sorted(known), dtype=np.int64), stage)
-        drawn = noisy(ACTIVITIES, sums, sums > 0)
-        kept = np.flatnonzero((sums > 0) & (drawn > stage.threshold))
-        return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
-
     def _activities(self, released: dict[Trace, int], selected: dict[Activity, int]) -> tuple[Activity, ...]:
         """The activities of generated traces: a rule on outputs, which prefers large noisy sums if there are too many."""
         mass: defaultdict[Activity, int] = defaultdict(int)
@@ -272,3 +323,169 @@ class Synthesis(GaussianMechanism):
         by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         public = [activity for activity in self.alphabet or () if activity not in mass]
         return tuple(sorted([*by_mass, *by_sum, *public][:MOST_ACTIVITIES]))
+
+
+# -------------------------------------------------------------------------------------------- the stages
+
+
+def used_shares(times: Times | None, attributes: tuple[Attribute, ...], shares: BudgetShares | None) -> BudgetShares:
+    """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured.
+
+    Args:
+        times: Which times are measured, if any.
+        attributes: Which attributes are measured.
+        shares: The shares that were set.
+
+    Returns:
+        The shares.
+    """
+    stated = shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
+    used = BudgetShares(stated.times if times else 0, stated.attributes if attributes else 0)
+    for name, share, wanted in (("times", used.times, times), ("attributes", used.attributes, attributes)):
+        if wanted and not share:
+            raise ParameterError(f"{name} are measured but their share is 0; use a larger share", field="shares")
+    return used
+
+
+def stage_plans(
+    alphabet: tuple[object, ...] | None, times: Times | None, attributes: tuple[Attribute, ...], shares: BudgetShares
+) -> tuple[StagePlan, ...]:
+    """All stages in the order in which they are measured.
+
+    Args:
+        alphabet: The public activities, if they are: then none are selected.
+        times: Which times are measured, if any.
+        attributes: Which attributes are measured.
+        shares: How the budget is divided.
+
+    Returns:
+        The stages, with their parts of μ² and of δ.
+    """
+    flow = {name: share for name, share in CONTROL_FLOW.items() if name != ACTIVITIES or alphabet is None}
+    plans = [
+        StagePlan(name, share, _SELECTIONS.get(name)) for name, share in _divided(flow, shares.control_flow).items()
+    ]
+    if times is not None:
+        plans += [StagePlan(name, share) for name, share in _divided(TIMES, shares.times).items()]
+    names = sum(not attribute.is_number for attribute in attributes)
+    for attribute in attributes:
+        share = shares.attributes / len(attributes) / 2
+        if attribute.is_number:
+            plans.append(StagePlan(first_stage(attribute.name), share))
+        else:
+            plans.append(StagePlan(first_stage(attribute.name), share, Selection(), Fraction(1, names)))
+        plans.append(StagePlan(second_stage(attribute.name), share))
+    return tuple(plans)
+
+
+def _divided(parts: Mapping[str, Fraction], share: Fraction) -> dict[str, Fraction]:
+    total = sum(parts.values())
+    return {name: part / total * share for name, part in parts.items()}
+
+
+StageOf = Callable[[str], Stage]
+"""The calibrated stage of a name."""
+
+
+def measure_times(
+    totals: Totals, settings: Times, flow: Measurements, stage: StageOf, noisy: Noisy
+) -> TimeMeasurements:
+    """D, P, W, H and E: what all cases add, with noise.
+
+    Args:
+        totals: Answers questions about the counted cases.
+        settings: The public zone and weekend days.
+        flow: The measurements of the control flow, which decide the alphabet and the pairs.
+        stage: The calibrated stages.
+        noisy: Adds noise.
+
+    Returns:
+        The measurements.
+    """
+    activities, zone, weekend = flow.activities, settings.zone, settings.weekend
+
+    def asked(name: str, kind: Callable[..., CellQuestion], **options: Any) -> NDArray[np.int64]:
+        question = kind(contribution=stage(name).contribution, activities=activities, **options)
+        return noisy(name, totals.sums(question))
+
+    pairs = choose_timed_pairs(flow)
+    durations = asked(DURATIONS, Durations, pairs=tuple((int(before), int(after)) for before, after in pairs))
+    throughput = asked(THROUGHPUT, Throughput)
+    start_blocks = asked(START_BLOCKS, StartBlocks, zone=zone)
+    blocks = choose_blocks(start_blocks, stage(START_BLOCKS).contribution, stage(START_BLOCKS).deviation)
+    return TimeMeasurements(
+        settings=settings,
+        pairs=pairs,
+        durations=durations,
+        throughput=throughput,
+        start_blocks=start_blocks,
+        blocks=blocks,
+        start_weeks=asked(START_WEEKS, StartWeeks, zone=zone, blocks=tuple(map(int, blocks))),
+        start_weekdays=asked(START_WEEKDAYS, StartWeekdays, zone=zone),
+        start_hours=asked(START_HOURS, StartHours, zone=zone, weekend=weekend),
+        event_weekdays=asked(EVENT_WEEKDAYS, EventWeekdays, zone=zone),
+        event_hours=asked(EVENT_HOURS, EventHours, zone=zone, weekend=weekend),
+    )
+
+
+def measure_attribute(
+    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
+) -> AttributeMeasurements:
+    """C: the values of an attribute, then the same cells again or by last activity, with noise.
+
+    Args:
+        totals: Answers questions about the counted cases.
+        attribute: The attribute.
+        flow: The measurements of the control flow.
+        stage: The calibrated stages.
+        noisy: Adds noise.
+
+    Returns:
+        The measurements.
+    """
+    measure = _measure_number if attribute.is_number else _measure_name
+    return measure(totals, attribute, flow, stage, noisy)
+
+
+def _measure_number(
+    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
+) -> AttributeMeasurements:
+    name, edges = attribute.name, attribute.edges
+    once, again = stage(first_stage(name)), stage(second_stage(name))
+    first = noisy(once.name, totals.sums(AttributeBins(contribution=once.contribution, attribute=name, edges=edges)))
+    question: CellQuestion = AttributeBins(contribution=again.contribution, attribute=name, edges=edges)
+    if measures_by_last(attribute, first, flow, once, again):
+        question = AttributeBinsByLast(
+            contribution=again.contribution, attribute=name, edges=edges, activities=flow.activities
+        )
+    return AttributeMeasurements(attribute, (), first, noisy(again.name, totals.sums(question)))
+
+
+def _measure_name(
+    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
+) -> AttributeMeasurements:
+    name = attribute.name
+    once, again = stage(first_stage(name)), stage(second_stage(name))
+    sums = totals.value_sums(AttributeValues(contribution=once.contribution, attribute=name))
+    candidates = sorted(value for value in sums if value is not None and value != OTHER)
+    with_noise = noisy(once.name, np.array([*(sums[value] for value in candidates), sums.get(None, 0)], dtype=np.int64))
+    kept = [index for index in range(len(candidates)) if with_noise[index] > once.threshold]
+    values = tuple(candidates[index] for index in kept)
+    first = with_noise[[*kept, len(candidates)]]
+    if measures_by_last(attribute, first, flow, once, again):
+        second = totals.sums(
+            AttributeValuesByLast(
+                contribution=again.contribution, attribute=name, values=values, activities=flow.activities
+            )
+        )
+    else:
+        second = _folded(totals, name, values, again)
+    return AttributeMeasurements(attribute, values, first, noisy(again.name, second))
+
+
+def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> NDArray[np.int64]:
+    """Sums of the selected values, of all others together, and of missing ones."""
+    sums = totals.value_sums(AttributeValues(contribution=stage.contribution, attribute=name))
+    selected = [sums.get(value, 0) for value in values]
+    others = sum(added for value, added in sums.items() if value is not None) - sum(selected)
+    return np.array([*selected, others, sums.get(None, 0)], dtype=np.int64)

@@ -6,19 +6,21 @@ The theorem and its corollaries: docs/mechanisms/synthesis.md.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
 from ..log.traces import CODE, Activity
+from ..releases.map_numbers import ACTIVITIES
 from ..search.calibration import StagePlan, calibrate
-from ..trusted.contributions import CodedTraces
+from ..trusted.contributions import CodedTraces, activity_sums
 from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
 from ..trusted.losses import Losses, Measurements
 from ..trusted.numbers import as_text
@@ -95,6 +97,26 @@ class GaussianMechanism(Mechanism):
     def _draws(self) -> Draws:
         """The noise of one release."""
         return Draws(self.noise, self.random_bytes)
+
+    def _select_activities(
+        self, variants: Log, log: CodedTraces, noisy: Noisy, known: Iterable[int] = ()
+    ) -> dict[Activity, int]:
+        """A: activities of these cases, beyond those that are known, whose noisy sum exceeds the threshold; with that sum."""
+        if all(stage.name != ACTIVITIES for stage in self.noise.calibration.stages):
+            return {}  # they are public
+        stage = self.noise.stage(ACTIVITIES)
+        sums = activity_sums(log, np.array(sorted(known), dtype=np.int64), stage)
+        drawn = noisy(ACTIVITIES, sums, sums > 0)
+        kept = np.flatnonzero((sums > 0) & (drawn > stage.threshold))
+        return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
+
+
+class Noisy(Protocol):
+    """Adds the noise of a stage to its sums, once."""
+
+    def __call__(
+        self, name: str, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None, /
+    ) -> NDArray[np.int64]: ...
 
 
 def coded(variants: Log) -> CodedTraces:

@@ -1,0 +1,352 @@
+"""Mechanisms by name, by description, by what a user states, and in other packages: entry points and typed dotted paths."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
+
+from ..errors import ParameterError, TravasError, shown
+from ..log.options import TimesRule
+from ..trusted.guarantee import ONE_CASE, PrivacyUnit
+from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, typed_whole_number
+from .mechanism import Mechanism, References
+
+Maker = Callable[..., Mechanism]
+"""A subclass of `Mechanism`, or a function that makes one: called with epsilon, delta, unit and the options."""
+
+_CLASSES = {
+    "optimal": "selection.Optimal",
+    "travas": "selection.Travas",
+    "utravas": "utravas.UTravas",
+    "prefix-tree": "prefix_tree.PrefixTree",
+    "sacofa": "sacofa.SaCoFa",
+    "ladder": "ladder.Ladder",
+    "synthesis": "synthesis.Synthesis",
+    "map": "process_map.ProcessMap",
+}
+
+
+class _Mechanisms(Mapping[str, type[Mechanism]]):
+    """The modules are imported when needed, so that commands start fast."""
+
+    def __getitem__(self, name: str) -> type[Mechanism]:
+        module, _, kind = _CLASSES[name].partition(".")
+        return cast(type[Mechanism], getattr(import_module(f".{module}", __package__), kind))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+MECHANISMS = _Mechanisms()
+"""The mechanisms of travas that have a proof, by name."""
+
+_MECHANISM_GROUP = "travas.mechanisms"
+
+
+def find_mechanism(name: str, references: References = "refuse") -> Maker:
+    """Return the class or function that builds the mechanism of this name.
+
+    Args:
+        name: A name, an entry point of the group `travas.mechanisms`, or a dotted path `package.module:Class`.
+        references: Whether a dotted path is imported. Only for names that the user typed, because importing runs code.
+
+    Returns:
+        A class or function that is called with epsilon, delta, unit and the options.
+    """
+    if isinstance(name, str) and name in MECHANISMS:
+        return MECHANISMS[name]
+    maker = extension(name, _MECHANISM_GROUP, "mechanism", tuple(MECHANISMS), references)
+    if isinstance(maker, type) and not issubclass(maker, Mechanism):
+        raise ParameterError(
+            f"mechanism is {shown(name)}, which is not a subclass of travas.Mechanism", field="mechanism"
+        )
+    try:
+        options_of(maker)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"mechanism is {shown(name)}, which is neither a class nor a function with named parameters",
+            field="mechanism",
+        ) from None
+    return cast(Maker, maker)
+
+
+def from_description(description: Mapping[str, Any], references: References = "refuse") -> Mechanism:
+    """Build a mechanism from the description that `Mechanism.describe()` returns.
+
+    Args:
+        description: `mechanism`, `epsilon`, `delta`, optionally `unit`, and the options of the mechanism.
+        references: Whether `package.module:Class` is imported and rule files are read. Only for descriptions that the
+            user wrote, never for a file that came with a release.
+
+    Returns:
+        A mechanism equal to the described one, with noise from the operating system.
+
+    >>> from_description({"mechanism": "optimal", "epsilon": "1", "delta": "1e-6"}).describe()["minimum_cases"]
+    1
+    """
+    if not isinstance(description, Mapping):
+        raise ParameterError(
+            f"the description of a mechanism is {shown(description)}, not a mapping", field="description"
+        )
+    for field in ("mechanism", "epsilon", "delta"):
+        if field not in description:
+            raise ParameterError(f"the description of a mechanism has no {field}", field=field)
+    name, unit = description["mechanism"], _unit(description.get("unit"))
+    maker = find_mechanism(name, references)
+    options = {key: value for key, value in description.items() if key not in ("mechanism", "epsilon", "delta", "unit")}
+    refuse_unknown(name, maker, options)
+    if isinstance(maker, type) and issubclass(maker, Mechanism):
+        options = {key: maker.from_plain(key, value, references) for key, value in options.items()}
+    return _made(name, maker, description["epsilon"], description["delta"], unit, options)
+
+
+def mechanism(
+    name: str,
+    epsilon: Number,
+    delta: Number,
+    minimum_cases: int | None = None,
+    *,
+    unit: PrivacyUnit = ONE_CASE,
+    **options: Any,
+) -> Mechanism:
+    """Build any mechanism by its name and the options of its class, for experiments."""
+    if minimum_cases is not None:
+        options["minimum_cases"] = minimum_cases
+    maker = find_mechanism(name, "follow")
+    refuse_unknown(name, maker, options)
+    return _made(name, maker, epsilon, delta, unit, options)
+
+
+def _unit(description: Any) -> PrivacyUnit:
+    if description is None:
+        return ONE_CASE
+    if not isinstance(description, Mapping) or set(description) != {"name", "max_cases"}:
+        raise ParameterError("the unit of a description must have a name and max_cases, and nothing else", field="unit")
+    return PrivacyUnit(description["name"], description["max_cases"])
+
+
+def _made(
+    name: str, maker: Maker, epsilon: Number, delta: Number, unit: PrivacyUnit, options: Mapping[str, Any]
+) -> Mechanism:
+    for option, needed in options_of(maker).items():
+        if needed and option not in options:
+            raise ParameterError(
+                f"{name} needs {option}, a public value that is not read from the log; set {option}", field=option
+            )
+    whole = exact_epsilon(epsilon), exact_delta(delta)
+    try:
+        made = maker(*whole, unit=unit, **options)
+    except ParameterError as error:
+        refused = whole[0] > MAX_EPSILON or whole[1] == 0
+        if unit.max_cases == 1 or refused or error.field not in ("epsilon", "delta"):
+            raise
+        raise ParameterError(
+            f"{error} (this is the share of one of {unit.max_cases} cases per {unit.noun})", field=error.field
+        ) from None
+    except Exception as error:
+        if isinstance(error, TravasError) or name in MECHANISMS:
+            raise
+        raise ParameterError(
+            f"mechanism is {shown(name)}, which cannot be made: {type(error).__name__}", field="mechanism"
+        ) from error
+    if not isinstance(made, Mechanism):
+        raise ParameterError(f"mechanism is {shown(name)}, which does not make a travas.Mechanism", field="mechanism")
+    return made
+
+
+# -------------------------------------------------------------------------------------- what a user states
+
+
+def described_details(
+    without: str | None = None,
+    attribute: Sequence[str] = (),
+    bins: Sequence[str] = (),
+    zone: str | None = None,
+    resolution: str | None = None,
+) -> dict[str, Any]:
+    """Describe times and attributes, as part of the description of a mechanism.
+
+    Args:
+        without: `times` leaves out times; by default they are released if the log has a time column.
+        attribute: Names of case attributes.
+        bins: Numeric case attributes with increasing edges, such as `age=0,20,40`.
+        zone: The time zone of weeks, weekdays and hours. Times are required if it is set.
+        resolution: The precision to which generated times are rounded down. Times are required if it is set.
+
+    Returns:
+        The descriptions by name.
+    """
+    return {"times": _times(without, zone, resolution), "attributes": _attributes(attribute, bins)}
+
+
+def _times(without: str | None, zone: str | None, resolution: str | None) -> dict[str, Any] | None:
+    """Described times: those of the default if nothing is said about them."""
+    said = {name: value for name, value in (("zone", zone), ("resolution", resolution)) if value is not None}
+    if without is None:
+        return said
+    if without != "times":
+        raise ParameterError(f"without is {shown(without)}; use 'times', or leave it out", field="without")
+    for name in said:
+        raise ParameterError(f"{name} is set but times are left out; remove {name} or without", field=name)
+    return None
+
+
+def _attributes(names: Sequence[str], bins: Sequence[str]) -> list[dict[str, Any]]:
+    """Described attributes: an attribute with bins is a number, also if it is named on its own too."""
+    edges: dict[str, list[str]] = {}
+    for text in bins:
+        name, equals, numbers = text.rpartition("=")
+        if not equals or not name or not numbers.strip():
+            raise ParameterError(f"bins is {shown(text)}; use NAME=1,2,5", field="bins")
+        if name in edges:
+            raise ParameterError(f"bins is set twice for {shown(name)}; set it once", field="bins")
+        edges[name] = [number.strip() for number in numbers.split(",")]
+    return [{"name": name, "bins": edges.get(name, [])} for name in dict.fromkeys([*names, *edges])]
+
+
+def times_rule(stated: Mapping[str, Any]) -> TimesRule:
+    """Return whether times are required: if something is said about them."""
+    return "required" if stated.get("zone") or stated.get("resolution") else "if recorded"
+
+
+DETAILS = ("without", "attribute", "bins", "zone", "resolution")
+"""Settings of times and attributes, for mechanisms that release them."""
+
+_NUMBERS = ("minimum_cases", "splits", "max_length", "prune")
+
+
+def described_mechanism(stated: Mapping[str, Any], epsilon: str, delta: str, unit: PrivacyUnit) -> dict[str, Any]:
+    """Describe the mechanism that a user states, for `from_description`.
+
+    Args:
+        stated: `mechanism`, by default `optimal`; `ladder`, the rungs of a ladder, which is then the mechanism and
+            contradicts any other; options of the mechanism, whole numbers as text; and settings of times and attributes:
+            see `described_details`. None is a setting that is not set.
+        epsilon: ε for one unit.
+        delta: δ for one unit.
+        unit: The protected unit.
+
+    Returns:
+        The description. Values are checked when the mechanism is made.
+
+    Raises:
+        ParameterError: Settings contradict each other, or one is not a number.
+    """
+    options = {name: value for name, value in stated.items() if value is not None}
+    name = options.pop("mechanism", "ladder" if "ladder" in options else "optimal")
+    if "ladder" in options:
+        if name != "ladder":
+            raise ParameterError(
+                f"mechanism is {shown(name)} and ladder is also set; remove one of them", field="mechanism"
+            )
+        options["rungs"] = options.pop("ladder")
+    for option in _NUMBERS:
+        if isinstance(text := options.get(option), str):
+            options[option] = typed_whole_number(text, option)
+    details = {option: options.pop(option) for option in DETAILS if option in options}
+    if has_details(name):
+        options |= described_details(**details)
+    elif details:
+        option = next(iter(details))
+        raise ParameterError(
+            f"{option} is set but mechanism is {shown(name)}; set mechanism to 'synthesis', or remove {option}",
+            field=option,
+        )
+    of_unit = {"name": unit.name, "max_cases": unit.max_cases}
+    return {"mechanism": name, "epsilon": epsilon, "delta": delta, "unit": of_unit} | options
+
+
+def has_details(mechanism: str) -> bool:
+    """Return whether a mechanism of this name can release times and attributes."""
+    return isinstance(mechanism, str) and mechanism in MECHANISMS and "attributes" in MECHANISMS[mechanism].options()
+
+
+# ------------------------------------------------------------------------------------------ other packages
+
+
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
+_GIVEN = ("epsilon", "delta", "unit", "random_bytes")
+
+
+def extension(name: object, group: str, what: str, known: Sequence[str], references: References) -> Any:
+    """Load the object of another package that a name refers to.
+
+    Args:
+        name: An entry point, by its name or by the dotted path that it stands for, or any dotted path
+            `package.module:Class`.
+        group: The group of entry points.
+        what: The kind of object, for messages, which is also the name of the parameter.
+        known: The names that travas defines.
+        references: Whether a dotted path that is not an entry point is imported, which runs code.
+
+    Returns:
+        The class or function.
+    """
+    if not isinstance(name, str):
+        raise ParameterError(f"{what} is {shown(name)}: it must be a name", field=what)
+    points: tuple[EntryPoint, ...] = tuple(entry_points(group=group))
+    for point in points:
+        if name in (point.name, point.value):  # the recorded name of a class is its dotted path
+            return _loaded(point, what)
+    if ":" in name:
+        return _imported(name, what, references)
+    registered = [point.name for point in points]
+    near = get_close_matches(name, [*known, *registered], n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join([*known, *sorted(registered)])}"
+    raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what)
+
+
+def _loaded(point: EntryPoint, what: str) -> Any:
+    try:
+        return point.load()
+    except Exception as error:  # importing runs the code of another package
+        raise ParameterError(
+            f"{what} is {point.name!r}, registered as {point.value}: {_why(error)}", field=what
+        ) from None
+
+
+def _imported(name: str, what: str, references: References) -> Any:
+    if references == "refuse":
+        raise ParameterError(f"{what} is {shown(name)}, a dotted path, which is not imported from here", field=what)
+    if not _DOTTED.fullmatch(name):
+        raise ParameterError(f"{what} is {shown(name)}: write package.module:Class", field=what)
+    module, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.append("")  # the user typed the name: a file in the current folder will do
+    try:
+        return getattr(import_module(module), attribute)
+    except Exception as error:  # importing runs the code of another package
+        raise ParameterError(f"{what} is {shown(name)}, which cannot be imported: {_why(error)}", field=what) from None
+
+
+def _why(error: Exception) -> str:
+    """Return the message of an error about a name, and the type alone of any other."""
+    is_about_a_name = isinstance(error, ImportError | AttributeError | TravasError)
+    return (str(error) if is_about_a_name else "") or type(error).__name__
+
+
+def options_of(maker: Maker) -> dict[str, bool]:
+    """Return the options of a mechanism, and whether each is required."""
+    parameters = inspect.signature(maker).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {p.name: p.default is p.empty for p in parameters if p.name not in _GIVEN and p.kind in kinds}
+
+
+def refuse_unknown(name: str, maker: Maker, stated: Mapping[str, Any]) -> None:
+    """Raise ParameterError if the mechanism does not have an option that is set."""
+    available = options_of(maker)
+    for option in stated:
+        if option not in available:
+            raise ParameterError(
+                f"{name} has no option {str(option)[:60]}; remove it (its options: {', '.join(available) or 'none'})",
+                field=str(option),
+            )
