@@ -136,11 +136,7 @@ class Entry:
         return self.spending.standing
 
     def as_json(self) -> dict[str, int | str | None]:
-        """Return all fields. The location is only for the owner of the ledger.
-
-        Returns:
-            The fields by name, as JSON types.
-        """
+        """Return all fields. The location is only for the owner of the ledger."""
         return {
             "number": self.number,
             "time": self.time,
@@ -244,15 +240,7 @@ class Account:
         return _largest_sums(self.alternatives)
 
     def spent_with(self, spending: Spending, period: ChargedPeriod | None) -> tuple[Fraction, Fraction]:
-        """Return (Σε, Σδ) for one unit after another release.
-
-        Args:
-            spending: The cost of the release.
-            period: Its period, if it has one.
-
-        Returns:
-            The sums; of different periods, the largest counts.
-        """
+        """Return (Σε, Σδ) for one unit after another release."""
         return _largest_sums(self._alternatives_with(spending, period))
 
     def _alternatives_with(self, spending: Spending, period: ChargedPeriod | None) -> list[list[Spending]]:
@@ -403,15 +391,7 @@ def readable(text: str | None) -> str:
 
 
 def check_name(name: str, field: str = "dataset") -> str:
-    """Check the name of a new data set, or of its unit.
-
-    Args:
-        name: The name.
-        field: What it is a name of, for errors.
-
-    Returns:
-        The name in composed form (NFC).
-    """
+    """Check the name of a new data set, or of its unit."""
     composed = normalize("NFC", check_text(name, field))
     if not composed or composed != composed.strip() or len(composed) > 200 or not composed.isprintable():
         raise ParameterError(f"{field} is {composed[:40]!r}: it must have 1 to 200 printable characters", field=field)

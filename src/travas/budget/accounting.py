@@ -38,14 +38,7 @@ class Spending:
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Self:
-        """Return the cost of a release of this mechanism.
-
-        Args:
-            mechanism: The mechanism.
-
-        Returns:
-            Its cost and description.
-        """
+        """Return the cost of a release of this mechanism."""
         promised = mechanism.guarantee()
         described = json.loads(json.dumps(mechanism.describe()))  # as it will be read from the ledger
         return cls(promised.mechanism, promised.epsilon, promised.delta, promised.unit, promised.standing, described)

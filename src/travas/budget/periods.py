@@ -46,15 +46,7 @@ class ChargedPeriod:
 
     @classmethod
     def of(cls, reading: Reading, roles: Roles | None) -> ChargedPeriod | None:
-        """Return the period of a reading; None if it has none.
-
-        Args:
-            reading: The rule from events to variants.
-            roles: The columns that were read; None before the log is opened.
-
-        Returns:
-            The period, for the ledger.
-        """
+        """Return the period of a reading; None if it has none."""
         if (period := reading.period) is None:
             return None
         described = reading.describe(roles or Roles("", (), None))
@@ -66,14 +58,7 @@ class ChargedPeriod:
         return cls(period.name, period.start, period.end, period.rule() | rule)
 
     def conflict(self, earlier: ChargedPeriod) -> str | None:
-        """Return why the releases of both periods do not compose; None if they do.
-
-        Args:
-            earlier: The period of an earlier release of the same data set.
-
-        Returns:
-            The reason, or None.
-        """
+        """Return why the releases of both periods do not compose; None if they do."""
         if changed := self.changed_rules(earlier):
             return (
                 f"the rule by which cases are closed has changed since the period {earlier.name} ({', '.join(changed)}); "
@@ -89,14 +74,7 @@ class ChargedPeriod:
         return self.start, self.end
 
     def changed_rules(self, earlier: ChargedPeriod) -> list[str]:
-        """Return what differs between the rules of two periods.
-
-        Args:
-            earlier: The period of an earlier release.
-
-        Returns:
-            The names, sorted.
-        """
+        """Return what differs between the rules of two periods."""
         changed = sorted(
             name
             for name in {*self.rule, *earlier.rule}
@@ -118,12 +96,6 @@ def alternatives(charges: Iterable[PeriodSpending]) -> list[list[Spending]]:
     """Return the charges that add up for one unit: for a case, those of its period and those without a period.
 
     Charges of periods that overlap, or whose rules differ, may be about the same cases: they always add up.
-
-    Args:
-        charges: All charges of an account, each with its period.
-
-    Returns:
-        One list of charges for every period; a unit is affected by one of them. The cost is their maximum.
     """
     listed = list(charges)
     disjoint = disjoint_spans(listed)
@@ -139,14 +111,7 @@ def alternatives(charges: Iterable[PeriodSpending]) -> list[list[Spending]]:
 
 
 def disjoint_spans(charges: Iterable[PeriodSpending]) -> set[Span]:
-    """Return the periods whose cases are counted in no other one: all follow one rule, and they overlap no other.
-
-    Args:
-        charges: All charges of an account, each with its period.
-
-    Returns:
-        The start and end of each.
-    """
+    """Return the periods whose cases are counted in no other one: all follow one rule, and they overlap no other."""
     periods = [period for spending, period in charges if period is not None and spending.unit.is_case]
     rules: list[ChargedPeriod] = []
     for period in periods:

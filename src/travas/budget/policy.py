@@ -96,11 +96,7 @@ class PolicyRule:
         return f"{symbol} per {span}: at most {as_text(self.value)}"
 
     def describe(self) -> dict[str, Any]:
-        """Return the rule as plain values, for the report.
-
-        Returns:
-            The values by name.
-        """
+        """Return the rule as plain values, for the report."""
         value = self.value
         plain = as_text(value) if isinstance(value, Fraction) else list(value) if isinstance(value, tuple) else value
         return {"rule": self.name, "value": plain, "because": self.because, "source": self.source}

@@ -54,14 +54,7 @@ class Finding:
     reason: str = ""
 
     def needed(self, level: float) -> int | None:
-        """The least number of hits that contradicts the claim at this level; None if no number does.
-
-        Args:
-            level: The p-value at which a claim is contradicted.
-
-        Returns:
-            The number of hits, or None.
-        """
+        """The least number of hits that contradicts the claim at this level; None if no number does."""
         if not self.candidates or self.at(self.candidates) > level:
             return None
         low, high = 0, self.candidates
@@ -71,14 +64,7 @@ class Finding:
         return high
 
     def power(self, level: float) -> float:
-        """The probability that the test contradicts a method that copies each candidate with probability `COPIED`.
-
-        Args:
-            level: The p-value at which a claim is contradicted.
-
-        Returns:
-            The probability, from 0 to 1.
-        """
+        """The probability that the test contradicts a method that copies each candidate with probability `COPIED`."""
         needed = self.needed(level)
         return 0.0 if needed is None else binomial_tail(needed, self.candidates, COPIED)
 
@@ -114,14 +100,7 @@ def _binomial_sum(numbers: range, trials: int, chance: float) -> float:
 
 
 def markov(chances: Sequence[float] | tuple[int, float]) -> Callable[[int], float]:
-    """P[at least k of the events] ≤ the sum of their probabilities over k, whatever their dependence (Lemma 7).
-
-    Args:
-        chances: A bound on the probability of each event, or their number and a bound for all.
-
-    Returns:
-        The bound as a function of k.
-    """
+    """P[at least k of the events] ≤ the sum of their probabilities over k, whatever their dependence (Lemma 7)."""
     if isinstance(chances, tuple):
         number, chance = chances
         expected = number * chance
@@ -148,17 +127,7 @@ def larger_first(epsilon: float, delta: float) -> float:
 
 
 def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[[int], float]:
-    """The probability of as many right guesses of which canaries are in the log (Lemma 11).
-
-    Args:
-        canaries: The number of canaries, each added to the log with probability 1/2, independently.
-        made: The number of guesses.
-        epsilon: ε.
-        delta: δ.
-
-    Returns:
-        The bound as a function of the number of right guesses.
-    """
+    """The probability of as many right guesses of which canaries are in the log (Lemma 11)."""
     accuracy = 1 / (1 + math.exp(-epsilon))
 
     def at(right: int) -> float:
@@ -172,15 +141,7 @@ def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[
 
 
 def chance_of_text(value: str, alike: int) -> float:
-    """A bound on the probability that a method writes exactly this text without having read it (Lemma 10).
-
-    Args:
-        value: The text.
-        alike: How many different texts of the same shape the release has.
-
-    Returns:
-        A hundred times the probability that as many random texts of this shape contain it, at most 1.
-    """
+    """A bound on the probability that a method writes exactly this text without having read it (Lemma 10)."""
     return min(1.0, 100 * alike / math.exp2(bits_of_shape(value)))
 
 
@@ -256,11 +217,7 @@ class Audit:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the result as JSON types.
-
-        Returns:
-            The verdict and all findings.
-        """
+        """Return the result as JSON types."""
         contradicting = {finding.name for finding in self.contradictions}
         tests = [
             {

@@ -72,15 +72,7 @@ class EventTable:
 
 
 def event_table(source: Any, reading: Reading) -> EventTable | None:
-    """Return the events of a log with all columns.
-
-    Args:
-        source: A CSV, Parquet or XES file, or a pandas or Polars data frame.
-        reading: Which columns have which role.
-
-    Returns:
-        The events; None for a source that has no events, such as a `.json` release or a mapping.
-    """
+    """Return the events of a log with all columns."""
     frame = _frame(source, reading)
     if frame is None:
         return None

@@ -69,15 +69,7 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
 
 
 def finished(grid: Grid, results: str | Path) -> pl.DataFrame:
-    """Return the results of the runs that are finished, also while an experiment is under way. They are confidential.
-
-    Args:
-        grid: The grid.
-        results: The `.parquet` file of the experiment; it need not exist yet.
-
-    Returns:
-        A row for each finished run of the grid.
-    """
+    """Return the results of the runs that are finished, also while an experiment is under way. They are confidential."""
     path = Path(results)
     lines = journal.read_text(encoding="utf-8") if (journal := _journal_path(path)).exists() else ""
     done = _results(path) | _rows(lines)[0]

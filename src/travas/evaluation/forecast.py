@@ -96,11 +96,7 @@ class Forecast:
         return forecast_html(self.cells, (*self.recommendation(), LOOKING))
 
     def recommendation(self) -> tuple[str, ...]:
-        """Return recommended parameters as sentences. ε and δ are the defensible ones and do not depend on the log.
-
-        Returns:
-            The sentences.
-        """
+        """Return recommended parameters as sentences. ε and δ are the defensible ones and do not depend on the log."""
         epsilon = _nearest({cell.epsilon for cell in self.cells}, PREFERRED[0])
         delta = _nearest({cell.delta for cell in self.cells}, PREFERRED[1])
         there = [cell for cell in self.cells if (cell.epsilon, cell.delta) == (epsilon, delta)]

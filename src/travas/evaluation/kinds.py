@@ -117,15 +117,7 @@ def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> 
 
 
 def outlooks(made: dict[Alternative, Mechanism], stated_cases: int | None = None) -> list[Outlook]:
-    """What each alternative can do, without any log.
-
-    Args:
-        made: The mechanisms, from `mechanisms`.
-        stated_cases: The number of cases that the owner states; never a counted number.
-
-    Returns:
-        One outlook for each alternative.
-    """
+    """What each alternative can do, without any log."""
     check_stated_cases(stated_cases)
     return [Outlook(each, rule, _facts(rule, stated_cases)) for each, rule in made.items()]
 
@@ -143,16 +135,7 @@ def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
 def advice(
     made: dict[Alternative, Mechanism], stated_cases: int | None = None, stated_activities: int | None = None
 ) -> tuple[str, ...]:
-    """When to use which kind of release, in plain words, from public numbers alone.
-
-    Args:
-        made: The mechanisms, from `mechanisms`.
-        stated_cases: The number of cases that the owner states.
-        stated_activities: The number of activities that the owner states.
-
-    Returns:
-        Sentences.
-    """
+    """When to use which kind of release, in plain words, from public numbers alone."""
     return (*_advice_on_cases(made["synthetic log"], stated_cases), *_advice_on_activities(stated_activities))
 
 
@@ -179,19 +162,7 @@ def _advice_on_cases(rule: Mechanism, stated_cases: int | None) -> tuple[str, ..
 def trials(
     source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING
 ) -> list[Trial | MapTrial]:
-    """Try every alternative on a log. Confidential: nothing is released and nothing is charged.
-
-    Args:
-        source: The log.
-        made: The mechanisms, from `mechanisms`.
-        reading: The rule from events to variants.
-
-    Returns:
-        Means of three runs with seeded noise for each alternative.
-
-    Raises:
-        EmptyLogError: The log has no cases.
-    """
+    """Try every alternative on a log. Confidential: nothing is released and nothing is charged."""
     return [_trial(alternative, rule, _read(source, reading, rule)) for alternative, rule in made.items()]
 
 
@@ -226,20 +197,7 @@ class Coverage:
 def coverage(
     source: Any, delta: str, reading: Reading = DEFAULT_READING, *, watch: Callable[[float], None] = lambda _: None
 ) -> Coverage:
-    """Try every kind of release on a log at each of `EPSILONS`. Confidential: nothing is released and nothing is charged.
-
-    Args:
-        source: The log.
-        delta: δ of all releases.
-        reading: The rule from events to variants, and whom it protects.
-        watch: Called with the share of the work that is done.
-
-    Returns:
-        The share of cases that each kind covers at each ε. That of a ladder would depend on how much of a trace counts.
-
-    Raises:
-        EmptyLogError: The log has no cases.
-    """
+    """Try every kind of release on a log at each of `EPSILONS`. Confidential: nothing is released and nothing is charged."""
     made = {epsilon: mechanisms(epsilon, delta, reading.privacy_unit) for epsilon in EPSILONS}
     cells: list[CoverageCell] = []
     for kind in KINDS:

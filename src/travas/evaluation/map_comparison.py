@@ -41,19 +41,11 @@ class MapComparison:
         return confidential_repr(self)
 
     def as_json(self) -> dict[str, Any]:
-        """The values as plain values.
-
-        Returns:
-            The values by name.
-        """
+        """The values as plain values."""
         return asdict(self)
 
     def in_words(self) -> list[tuple[str, str]]:
-        """Names and sentences.
-
-        Returns:
-            The texts with their names.
-        """
+        """Names and sentences."""
         covered = "there are no pairs" if self.coverage is None else f"{self.coverage:.0%} contain the true number"
         model = (
             [] if self.fitness is None else [("model", f"fitness {self.fitness:.3f}, precision {self.precision:.3f}")]
@@ -69,15 +61,7 @@ class MapComparison:
 
 
 def compare_map(original: Log, released: MapRelease) -> MapComparison:
-    """Compare a process map with the original log. Confidential.
-
-    Args:
-        original: The original log, under the abstraction of the map.
-        released: The map.
-
-    Returns:
-        The distances.
-    """
+    """Compare a process map with the original log. Confidential."""
     truth = cases_of_pairs(original)
     numbers = {
         (pair.before.activity, pair.after.activity): pair.cases
@@ -98,19 +82,7 @@ def compare_map(original: Log, released: MapRelease) -> MapComparison:
 
 
 def with_model(comparison: MapComparison, original: Log, released: MapRelease) -> MapComparison:
-    """Add fitness and precision of the original log on the model of a process map. Confidential.
-
-    Args:
-        comparison: The distances.
-        original: The original log, under the abstraction of the map.
-        released: The map.
-
-    Returns:
-        The distances, with both.
-
-    Raises:
-        MissingExtraError: pm4py is not installed.
-    """
+    """Add fitness and precision of the original log on the model of a process map. Confidential."""
     from .pm4py_models import map_fitness_and_precision
 
     fitness, precision = map_fitness_and_precision(original, released)

@@ -35,13 +35,6 @@ def relative_log_similarity(original: Any, released: Any) -> float:
     """Return 1 − the earth mover's distance of the variant distributions; ground cost: edit distance / longer length.
 
     The value is 1 for equal distributions and 0 for an empty released log. The optimal transport is solved exactly.
-
-    Args:
-        original: The original log, as for `read`.
-        released: The released log.
-
-    Returns:
-        The similarity, from 0 to 1. Confidential.
     """
     before, after = both(original, released)
     if not after:
@@ -61,14 +54,6 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
 
     Equal variants are matched first. Extra cases of one log flow into a buffer, at the cost of their length (`length`,
     the supplement of the paper), or of the largest remaining edit distance + 10 (`penalty`, the reference code).
-
-    Args:
-        original: The original log, as for `read`.
-        released: The released log.
-        buffer: The cost of extra cases.
-
-    Returns:
-        The number of edits. Confidential.
     """
     if buffer not in ("length", "penalty"):
         raise ParameterError(f"buffer is {shown(buffer)}; use length or penalty", field="buffer")

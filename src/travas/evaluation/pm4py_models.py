@@ -83,19 +83,7 @@ def check_model(path: Path, existing: Existing) -> None:
 
 
 def write_model(release: MapRelease, path: Path, existing: Existing) -> Path:
-    """Discover a model from a process map and write it: post-processing, no privacy cost. See `MapRelease.model`.
-
-    Args:
-        release: The map.
-        path: A `.bpmn`, `.pnml` or `.ptml` file.
-        existing: Whether an existing file is replaced.
-
-    Returns:
-        The path.
-
-    Raises:
-        OutputError: The file cannot be written, or the map has no pairs.
-    """
+    """Discover a model from a process map and write it: post-processing, no privacy cost. See `MapRelease.model`."""
     check_model(path, existing)
     with _pm4py("models"), atomic_output(path, existing) as partial:
         tree = _discover_map(release, lambda node: escape_name(release.label(node)))
@@ -404,11 +392,7 @@ _ENDS = ("incoming", "outgoing")
 
 
 def order_elements(path: Path) -> None:
-    """Sort the elements of a PNML or BPMN file by their identifiers, and number the arcs of a Petri net.
-
-    Args:
-        path: The file, which is changed.
-    """
+    """Sort the elements of a PNML or BPMN file by their identifiers, and number the arcs of a Petri net."""
     tree = etree.parse(path)
     for number, arc in enumerate(sorted(tree.iter("arc"), key=_ends)):
         arc.set("id", f"arc{number}")

@@ -35,16 +35,7 @@ _KEYS = ("log", "unit", "max_cases", "label", "mechanism", "epsilon", "delta")
 
 
 def summary(grid: Grid, results: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each log, mechanism, ε, δ and metric: the mean of its runs and the interval of the mean.
-
-    Args:
-        grid: What was run.
-        results: One row per run, as `experiment` returns them.
-
-    Returns:
-        `runs` values with `mean`, `low` and `high`, the ends of the 95 % interval by Student's t; both are null for one
-        run. `better` says which values of the metric are better, and `failed` how many runs have none.
-    """
+    """Return a row for each log, mechanism, ε, δ and metric: the mean of its runs and the interval of the mean."""
     import polars as pl
 
     rows = []

@@ -23,15 +23,7 @@ if TYPE_CHECKING:
 
 
 def forecast_html(cells: Sequence[Expected], sentences: Sequence[str]) -> str:
-    """Show a forecast in a notebook. Confidential.
-
-    Args:
-        cells: The expected shares by ε, δ and abstraction.
-        sentences: The recommendation, and what looking at the log costs.
-
-    Returns:
-        HTML without scripts, marked.
-    """
+    """Show a forecast in a notebook. Confidential."""
     abstractions = list(map(str, dict.fromkeys(cell.abstraction for cell in cells)))
     parts = [warning(CONFIDENTIAL_HEADING), heading("Forecast")]
     for what in ("cases", "variants"):
@@ -48,17 +40,7 @@ def forecast_html(cells: Sequence[Expected], sentences: Sequence[str]) -> str:
 def comparison_html(
     values: Mapping[str, Any], meanings: Mapping[str, str], words: Mapping[str, str], remarks: Sequence[str]
 ) -> str:
-    """Show a comparison in a notebook. Confidential.
-
-    Args:
-        values: The values of metrics by name.
-        meanings: What each of them means.
-        words: What is said about a process map, or about times and attributes, by its name.
-        remarks: Remarks about the two logs.
-
-    Returns:
-        HTML without scripts, marked.
-    """
+    """Show a comparison in a notebook. Confidential."""
     parts = [warning(CONFIDENTIAL_HEADING), heading("Comparison with the original log")]
     numbers = [(name, text) for name, value in values.items() if (text := _in_one_line(value)) is not None]
     rows = [[name.replace("_", " "), text, meanings[name]] for name, text in numbers]

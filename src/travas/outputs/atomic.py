@@ -68,11 +68,7 @@ class Reservation:
         return _partial(target)
 
     def publish(self) -> None:
-        """Rename the partial files to their targets.
-
-        Raises:
-            OutputError: The file system refused, or another program has written one of the targets in the meantime.
-        """
+        """Rename the partial files to their targets."""
         try:
             for target in self.targets:
                 _to_disk(_partial(target))
@@ -111,18 +107,7 @@ def is_interrupted(targets: Sequence[Path]) -> bool:
 
 @contextmanager
 def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservation]:
-    """Reserve names for files that are published together. Errors are raised now, before anything is charged.
-
-    Args:
-        targets: The files, in the order in which they are to appear: a guarantee before its release.
-        existing: `"fail"` refuses names that exist; `"replace"` replaces the files when they are published.
-
-    Yields:
-        The reservation. When the block ends, unpublished files are removed.
-
-    Raises:
-        OutputError: A name exists, cannot be written, or is reserved by another run.
-    """
+    """Reserve names for files that are published together. Errors are raised now, before anything is charged."""
     with ExitStack() as stack:
         for target in sorted(targets):  # the same order in all runs
             check_target(target, "replace")
@@ -154,18 +139,7 @@ def _prepare(targets: Sequence[Path], existing: Existing) -> None:
 
 @contextmanager
 def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
-    """Write one file: it is never visible before it is complete, and a failure leaves nothing behind.
-
-    Args:
-        path: The file to write.
-        existing: `"fail"` refuses an existing file; `"replace"` replaces it in one step.
-
-    Yields:
-        The partial file to write to. It is published when the block ends without an exception.
-
-    Raises:
-        OutputError: The file cannot be written.
-    """
+    """Write one file: it is never visible before it is complete, and a failure leaves nothing behind."""
     with reserved([path], existing) as output:
         try:
             yield output.partial(path)
@@ -179,15 +153,7 @@ def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
 
 
 def check_target(path: Path, existing: Existing) -> None:
-    """Raise OutputError if a file cannot be written, without changing anything.
-
-    Args:
-        path: The file to be written.
-        existing: Whether an existing file may be replaced.
-
-    Raises:
-        OutputError: The directory is missing or not writable, or the file exists or is not an ordinary one.
-    """
+    """Raise OutputError if a file cannot be written, without changing anything."""
     if not is_encodable(str(path)):
         raise OutputError(f"{str(path)!r}: the name is not valid UTF-8; use another name", field="output")
     try:
@@ -222,15 +188,7 @@ def _is_among_devices(path: Path) -> bool:
 
 
 def cannot_write(path: Path, error: Exception) -> OutputError:
-    """Return the error for a failed write as one line.
-
-    Args:
-        path: The output.
-        error: The exception; Polars includes the number of the operating system error only as text.
-
-    Returns:
-        The error to raise instead.
-    """
+    """Return the error for a failed write as one line."""
     match = re.search(r"os error (\d+)", str(error))
     number = getattr(error, "errno", None) or (int(match[1]) if match else None)
     if number in _FULL:

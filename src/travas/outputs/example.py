@@ -10,17 +10,7 @@ from .atomic import atomic_output, cannot_write
 
 
 def write_hospital_log(path: Path) -> Path:
-    """Write the example log; its folder is made if needed.
-
-    Args:
-        path: A `.csv` file.
-
-    Returns:
-        The path.
-
-    Raises:
-        OutputError: The file cannot be written, or exists and is another one.
-    """
+    """Write the example log; its folder is made if needed."""
     text = hospital_log()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,14 +17,6 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
     """Raise OutputError if a release would overwrite one of its inputs or become part of the log.
 
     Links are followed, also inside folders. Its guarantee file and README are checked as well.
-
-    Args:
-        output: The release to be written.
-        inputs: The paths, folders or globs of the log; anything else, such as a URL, matches no file.
-        ledger: The ledger file, if any.
-
-    Raises:
-        OutputError: The output is an input or the ledger, lies in a folder of the log, or matches its glob.
     """
     targets = release_files(output, "synthetic log")
     for given in map(Path, inputs):
@@ -36,17 +28,7 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
 
 
 def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str, field: str = "output") -> None:
-    """Raise OutputError if an output is one of these files, under any name.
-
-    Args:
-        targets: The outputs.
-        files: The files that must not be overwritten.
-        what: What these files are, for the message.
-        field: The argument that names the outputs.
-
-    Raises:
-        OutputError: A target is one of the files.
-    """
+    """Raise OutputError if an output is one of these files, under any name."""
     known = list(files)
     for target in targets:
         if any(_is_same(target, file) for file in known):

@@ -21,14 +21,7 @@ _START = '\nmountMap(document.getElementById("map"), { name: "process-map" });\n
 
 
 def map_page(release: MapRelease) -> str:
-    """Render the page. Names are escaped, and the policy in the page allows its own script and style only.
-
-    Args:
-        release: The map.
-
-    Returns:
-        The HTML document.
-    """
+    """Render the page. Names are escaped, and the policy in the page allows its own script and style only."""
     graph = released_graph(release).most_frequent(*IN_A_BROWSER)
     style, script = view_file("map_page.css") + view_file("map_view.css"), view_file("map_view.js") + _START
     guarantee = release.guarantee

@@ -20,14 +20,7 @@ SHOWN = 10
 
 
 def release_html(release: Release) -> str:
-    """Show a release in a notebook.
-
-    Args:
-        release: The release, of any kind.
-
-    Returns:
-        HTML without scripts, from the release alone: as public as the release itself.
-    """
+    """Show a release in a notebook."""
     return fragment([heading(release.headline), *_guarantee(release), *_content(release)])
 
 

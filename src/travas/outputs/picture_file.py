@@ -23,18 +23,7 @@ def picture_format(path: Path) -> PictureFormat:
 
 
 def write_picture(path: Path, draw: Callable[[PictureFormat], bytes]) -> Path:
-    """Write a picture; one that exists is replaced.
-
-    Args:
-        path: A `.png`, `.svg` or `.pdf` file.
-        draw: Draws the picture in a format; called after the path was checked.
-
-    Returns:
-        The path.
-
-    Raises:
-        OutputError: The suffix is not known, or the file cannot be written.
-    """
+    """Write a picture; one that exists is replaced."""
     form = picture_format(path)
     try:
         with atomic_output(path, "replace") as partial:

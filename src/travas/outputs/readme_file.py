@@ -56,16 +56,7 @@ def release_files(release: Path, kind: Kind = "variants") -> tuple[Path, ...]:
 
 
 def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
-    """Return the text of the README: public facts only.
-
-    Args:
-        release: The release.
-        path: The file of the release.
-        about: What its owner says about it, in lines; public.
-
-    Returns:
-        The text, one statement per line.
-    """
+    """Return the text of the README: public facts only."""
     mechanism = release.mechanism
     lines = [
         f"{path.name}: a differentially private release of an event log, made with travas.",

@@ -11,16 +11,7 @@ _MOST_LABELS = 60
 
 
 def keep_curve(points: Sequence[tuple[int, float]], half: int, noun: str = "cases") -> str:
-    """Draw the probability of release by case count, or by what else is counted.
-
-    Args:
-        points: Some points of the curve (cases, probability), the last one with the probability 1.
-        half: The smallest number of cases with a probability above one half, which need not be one of the points.
-        noun: What is counted.
-
-    Returns:
-        The picture, as SVG.
-    """
+    """Draw the probability of release by case count, or by what else is counted."""
     width, height, left, right, top, bottom = 560, 260, 56, 20, 14, 44
     first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
 
@@ -74,15 +65,7 @@ def _labels(
 
 
 def guess_chart(share: float, words: str) -> str:
-    """Draw how often the best attacker is right, from 50 % (blind guessing) to 100 %.
-
-    Args:
-        share: How often the attacker is right at most, from 0.5 to 1.
-        words: The text alternative.
-
-    Returns:
-        The picture.
-    """
+    """Draw how often the best attacker is right, from 50 % (blind guessing) to 100 %."""
     left, width, top = 10, 400, 26
     half, at = left + width / 2, left + width * min(max(share, 0.5), 1)
     parts = [

@@ -15,14 +15,7 @@ _HUES, _LIGHTNESS, _SATURATION = 24, (0.72, 0.82), 0.62
 
 
 def colour_of(name: str) -> str:
-    """Return the colour of an activity: always the same, and light enough for dark text.
-
-    Args:
-        name: The name of the activity.
-
-    Returns:
-        The colour as `#rrggbb`.
-    """
+    """Return the colour of an activity: always the same, and light enough for dark text."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
     lightness = _LIGHTNESS[digest[1] % len(_LIGHTNESS)]
     shares = colorsys.hls_to_rgb(digest[0] % _HUES / _HUES, lightness, _SATURATION)

@@ -25,15 +25,7 @@ class Heatmap:
 
 
 def draw_heatmap(heatmap: Heatmap, form: PictureFormat) -> bytes:
-    """Draw tables of values side by side, on one scale; better values are brighter.
-
-    Args:
-        heatmap: The values.
-        form: The format of the picture.
-
-    Returns:
-        The content of the file.
-    """
+    """Draw tables of values side by side, on one scale; better values are brighter."""
     figure = new_figure((2.9 * len(heatmap.panels) + 0.9, 3.3))
     panels = figure.subplots(1, len(heatmap.panels), sharey=True, squeeze=False)[0]
     shown = [value for table in heatmap.panels.values() for line in table for value in line if not math.isnan(value)]

@@ -49,15 +49,7 @@ class Panel:
 
 
 def draw_release(release: ReleasedLog, form: PictureFormat) -> bytes:
-    """Draw the most frequent variants by estimate, with intervals, and the probability of release.
-
-    Args:
-        release: The release.
-        form: The format of the picture.
-
-    Returns:
-        The content of the file.
-    """
+    """Draw the most frequent variants by estimate, with intervals, and the probability of release."""
     figure, left, right = _two_panels()
     _draw_variants(left, release)
     _draw_keep_probability(right, release.mechanism)
@@ -77,18 +69,7 @@ def draw_survival(
     title: str,
     form: PictureFormat,
 ) -> bytes:
-    """Draw the frequencies in both logs on a log scale, and the lost directly-follows steps.
-
-    Args:
-        ranked: For each variant of the original, most frequent first: its count there and in the release, if it is there.
-        lost: Steps of the original that the release lacks, with their counts.
-        lost_title: The heading of the steps.
-        title: The heading of the figure.
-        form: The format of the picture.
-
-    Returns:
-        The content of the file.
-    """
+    """Draw the frequencies in both logs on a log scale, and the lost directly-follows steps."""
     figure, left, right = _two_panels()
     ranks = range(1, len(ranked) + 1)
     left.loglog(ranks, [before for before, _ in ranked], color=_BLUE, label="original")
@@ -113,16 +94,7 @@ def draw_survival(
 
 
 def draw_panels(rows: Sequence[Sequence[Panel]], title: str, form: PictureFormat) -> bytes:
-    """Draw rows of panels with lines; the same line has the same style everywhere.
-
-    Args:
-        rows: Panels, row by row.
-        title: The heading of the figure; empty for none.
-        form: The format of the picture.
-
-    Returns:
-        The content of the file.
-    """
+    """Draw rows of panels with lines; the same line has the same style everywhere."""
     figure = new_figure((11, 1.2 + 2.8 * len(rows) if len(rows) > 1 else 5.2))
     axes_of = figure.subplots(len(rows), len(rows[0]), squeeze=False)
     styles = line_styles()

@@ -18,31 +18,12 @@ if TYPE_CHECKING:
 
 
 def render(package: str, template: str, values: Mapping[str, Any]) -> str:
-    """Render a whole page.
-
-    Args:
-        package: The package that has the template, such as `travas.report`.
-        template: The name of its file.
-        values: What it shows, by name; text is escaped unless it is `Markup`.
-
-    Returns:
-        The HTML.
-    """
+    """Render a whole page."""
     return _environment(package).get_template(template).render(values)
 
 
 def part(package: str, template: str, macro: str, *values: Any) -> Markup:
-    """Render one macro of a template.
-
-    Args:
-        package: The package that has the template.
-        template: The name of its file.
-        macro: The name of the macro.
-        *values: Its arguments; text is escaped unless it is `Markup`.
-
-    Returns:
-        The HTML.
-    """
+    """Render one macro of a template."""
     return Markup(getattr(_environment(package).get_template(template).module, macro)(*values))
 
 

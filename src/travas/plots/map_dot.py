@@ -48,15 +48,7 @@ def dot_source(graph: ProcessGraph, sizes: Sizes) -> str:
 
 
 def graphviz_layout(graph: ProcessGraph, sizes: Sizes) -> Layout | None:
-    """Lay out a graph with the program `dot`.
-
-    Args:
-        graph: The graph.
-        sizes: The sizes of its nodes and labels.
-
-    Returns:
-        The layout; None if the program is not installed or does not answer within ten seconds.
-    """
+    """Lay out a graph with the program `dot`."""
     program = shutil.which("dot")
     if program is None:
         return None

@@ -96,15 +96,7 @@ class ProcessGraph:
         return replace(self, captions=captions)
 
     def most_frequent(self, activities: int = MOST_ACTIVITIES, pairs: int = MOST_PAIRS) -> ProcessGraph:
-        """The graph of the most frequent activities and pairs; every activity keeps its strongest way in and out.
-
-        Args:
-            activities: The number of activities that are shown at most.
-            pairs: The number of pairs that are shown at most, apart from the strongest ways in and out.
-
-        Returns:
-            The smaller graph; nodes without a pair are left out.
-        """
+        """The graph of the most frequent activities and pairs; every activity keeps its strongest way in and out."""
         terminals = {START, END}
         shown = terminals | {node.key for node in [n for n in self.nodes if n.key not in terminals][:activities]}
         possible = [pair for pair in self.pairs if pair.before in shown and pair.after in shown]
@@ -134,15 +126,7 @@ def _strongest(pairs: Collection[GraphPair]) -> list[GraphPair]:
 
 
 def directly_follows(variants: Sequence[Trace], counts: Sequence[float]) -> ProcessGraph:
-    """How often which activity directly follows which.
-
-    Args:
-        variants: The traces.
-        counts: The number of cases of each.
-
-    Returns:
-        The graph; names that look the same are one node.
-    """
+    """How often which activity directly follows which."""
     often: Counter[str] = Counter()
     pairs: Counter[tuple[str | None, str | None]] = Counter()
     for trace, count in zip(variants, counts, strict=True):
@@ -183,15 +167,7 @@ Intervals = Literal["hidden", "shown"]
 
 
 def released_graph(release: MapRelease, intervals: Intervals = "hidden") -> ProcessGraph:
-    """The graph of a process map that was released: numbers of cases, with their intervals on hovering.
-
-    Args:
-        release: The map.
-        intervals: Whether 95 % intervals are part of the labels.
-
-    Returns:
-        The graph.
-    """
+    """The graph of a process map that was released: numbers of cases, with their intervals on hovering."""
     inner = [MapNode("activity", activity.activity) for activity in release.activities] + [MapNode("other")]
     keys = {MapNode("start"): START, MapNode("end"): END} | {node: f"n{number}" for number, node in enumerate(inner)}
     pairs = _sorted([_released_pair(pair, keys, intervals) for pair in release.pairs])

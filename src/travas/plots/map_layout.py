@@ -49,15 +49,7 @@ class Layout:
 
 
 def layered(graph: ProcessGraph, sizes: Sizes) -> Layout:
-    """Place the nodes of a graph in layers, start on top and end at the bottom.
-
-    Args:
-        graph: The graph.
-        sizes: The sizes of its nodes; labels are placed on their arrows.
-
-    Returns:
-        The layout.
-    """
+    """Place the nodes of a graph in layers, start on top and end at the bottom."""
     heights = graph.places
     forward = [pair.edge for pair in graph.pairs if heights[pair.before] < heights[pair.after]]
     rows, paths = _ordered(_layers(graph, forward), forward)

@@ -64,15 +64,7 @@ _NOWHERE = Route((0, 0), (), (0, 0))
 
 
 def drawing(graph: ProcessGraph, layout: Layout | None = None) -> Drawing:
-    """Draw a process map.
-
-    Args:
-        graph: What is drawn, all of it.
-        layout: Where; by default Graphviz decides, or, where it is not installed, the layouter of this package.
-
-    Returns:
-        The drawing.
-    """
+    """Draw a process map."""
     if not graph.pairs:
         return Drawing(_NARROWEST, 12, (), (), graph.captions, "The process map is empty.")
     lines = {node.key: _lines(node) for node in graph.nodes}

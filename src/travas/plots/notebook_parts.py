@@ -33,15 +33,7 @@ def picture(svg: str) -> Markup:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """Return a table.
-
-    Args:
-        head: The names of the columns.
-        rows: The cells, row by row: text, or markup made by a function of this module.
-
-    Returns:
-        The table.
-    """
+    """Return a table."""
     return _part("table", head, rows)
 
 

@@ -199,15 +199,7 @@ DECISIONS: dict[Kind, type[Decision]] = {
 
 
 def decision_on(release: Release, weak: tuple[str, ...] = ()) -> Decision:
-    """Return what is said about a release.
-
-    Args:
-        release: The release, of any kind.
-        weak: Reasons against its parameters.
-
-    Returns:
-        Figures, verdict, warnings and what is missing.
-    """
+    """Return what is said about a release."""
     said = DECISIONS[release.mechanism.kind]
     variants, cases = (len(release.variants), sum(release.counts)) if isinstance(release, ReleasedLog) else (0, 0)
     estimate = release.estimate if isinstance(release, VariantRelease) else None

@@ -55,17 +55,7 @@ class DemoPictures:
 
     @classmethod
     def of(cls, log: Log, variants: ReleasedLog, synthetic: SyntheticRelease, mapped: MapRelease) -> DemoPictures:
-        """Draw the pictures.
-
-        Args:
-            log: The original log, which is made up.
-            variants: Its released variants.
-            synthetic: Its synthetic log.
-            mapped: Its released process map.
-
-        Returns:
-            The pictures.
-        """
+        """Draw the pictures."""
         before = log.summary()
         return cls(
             _map(*_columns(log)),
@@ -87,14 +77,7 @@ class DemoPictures:
 
 
 def demo_html(pictures: DemoPictures) -> str:
-    """Render the page.
-
-    Args:
-        pictures: What it shows.
-
-    Returns:
-        One self-contained HTML document, without scripts.
-    """
+    """Render the page."""
     style = files(__package__).joinpath("templates/demo.css").read_text(encoding="utf-8")
     return render(
         __package__,

@@ -51,20 +51,7 @@ def split_delta(delta: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1) -> Calibration:
-    """Contributions and thresholds for stages that together are (ε, δ)-DP.
-
-    Args:
-        epsilon: ε of all stages together.
-        delta: δ of all stages together.
-        plans: The stages with their shares of μ², which add up to at most 1.
-        max_cases: The largest number of cases of one person.
-
-    Returns:
-        The constants, not yet verified.
-
-    Raises:
-        ParameterError: A share is not positive, or a case could add nothing to some stage.
-    """
+    """Contributions and thresholds for stages that together are (ε, δ)-DP."""
     _check(epsilon, delta, plans)
     gaussian_delta, selections_delta = split_delta(delta)
     weights = sum(plan.delta_weight for plan in plans if plan.selection is not None)

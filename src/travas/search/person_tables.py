@@ -46,26 +46,12 @@ class GaussianTable:
         whole_number(self.threshold, "threshold", 1, _MAX_THRESHOLD)
 
     def describe(self) -> dict[str, Any]:
-        """The table as plain values, from which `from_plain` builds it again, bit by bit.
-
-        Returns:
-            The values by name.
-        """
+        """The table as plain values, from which `from_plain` builds it again, bit by bit."""
         return {"table": "gaussian", "sigma": as_text(self.sigma), "threshold": self.threshold}
 
     @classmethod
     def from_plain(cls, value: Any) -> GaussianTable:
-        """Return the table that `describe` described.
-
-        Args:
-            value: The description.
-
-        Returns:
-            The table.
-
-        Raises:
-            ParameterError: It is not the description of a table.
-        """
+        """Return the table that `describe` described."""
         if (
             not isinstance(value, Mapping)
             or set(value) != {"table", "sigma", "threshold"}
@@ -83,11 +69,7 @@ class GaussianTable:
         return 2 * self.threshold - 1
 
     def table(self) -> NoiseTable:
-        """Its table: weights rounded down, what is left of 2^128 in the centre.
-
-        Returns:
-            The table, not yet verified.
-        """
+        """Its table: weights rounded down, what is left of 2^128 in the centre."""
         growth, _ = exponential_bounds(1 / (2 * self.sigma**2), _BITS)
         ratio = (
             1 << 2 * _BITS
@@ -129,17 +111,7 @@ class JointNoise:
 
 
 def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: NoiseTable) -> JointNoise | None:
-    """The verified table for this many counts together with the least threshold, if it keeps more than another table.
-
-    Args:
-        epsilon: ε for all counts of one person.
-        delta: δ for all counts of one person.
-        counts: How many counts one person changes, each by one, at most.
-        alone: The table with the share of (ε, δ) of each count.
-
-    Returns:
-        The table of the smaller threshold, at equal thresholds of the smaller variance; None if that is `alone`.
-    """
+    """The verified table for this many counts together with the least threshold, if it keeps more than another table."""
     threshold = threshold_of(alone)
     best = _least(epsilon, delta, counts, threshold)
     if best is None or best.shape.threshold < threshold:

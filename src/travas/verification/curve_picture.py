@@ -15,16 +15,7 @@ _LEAST = 1e-30  # δ below this is not drawn
 
 
 def draw_curve(mechanism: Mechanism, points: Sequence[Point], path: Path) -> Path:
-    """Draw the worst-case δ by ε', with the stated (ε, δ).
-
-    Args:
-        mechanism: The mechanism.
-        points: Points of its curve.
-        path: A `.png`, `.svg` or `.pdf` file.
-
-    Returns:
-        The path.
-    """
+    """Draw the worst-case δ by ε', with the stated (ε, δ)."""
     lines = {
         "at most": [(float(point.epsilon), float(point.at_most)) for point in points],
         "reached by a pair of logs": [(float(point.epsilon), float(point.reached)) for point in points],

@@ -62,32 +62,14 @@ class Curve:
 
 
 def privacy_curve(mechanism: Mechanism) -> Curve:
-    """Return the privacy curve of a mechanism, for adding or removing one unit.
-
-    Args:
-        mechanism: A mechanism with an established guarantee.
-
-    Returns:
-        The curve.
-
-    Raises:
-        VerificationError: The guarantee is not established.
-    """
+    """Return the privacy curve of a mechanism, for adding or removing one unit."""
     if mechanism.guarantee().standing is Standing.NOT_ESTABLISHED:
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: it has no privacy curve")
     return Curve(mechanism.losses())
 
 
 def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Point, ...]:
-    """Return points of the curve.
-
-    Args:
-        mechanism: A mechanism with an established guarantee.
-        epsilons: The ε' of the points; by default from 0 to 2ε.
-
-    Returns:
-        The points in this order.
-    """
+    """Return points of the curve."""
     curve = privacy_curve(mechanism)
     wanted = epsilons or [2 * mechanism.epsilon * step / POINTS for step in range(POINTS + 1)]
     if not all(0 <= epsilon <= 2 * MAX_EPSILON for epsilon in wanted):
