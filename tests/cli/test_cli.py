@@ -286,13 +286,6 @@ def test_without_a_guarantee_only_on_request_and_marked(
     assert travas("verify", "--epsilon", "1", "--delta", "0.5", "--mechanism", *options).code == 1
 
 
-def test_help_states_requirements_and_defaults(travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "400")
-    assert "Supports only the mechanisms optimal and travas" in travas("forecast", "--help").out
-    release = travas("anonymize", "--help").out
-    assert "Required with --query." in release and "~/.local/share" in release
-
-
 @pytest.mark.parametrize("of_a_log", [True, False])
 @pytest.mark.parametrize("kinds", [(), ("--kinds",)])
 def test_the_forecast_warns_if_delta_is_too_large(

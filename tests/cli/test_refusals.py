@@ -157,7 +157,7 @@ def test_refusals_name_a_suitable_remedy(travas: Run, small_csv: Path, tmp_path:
     folder = travas("anonymize", small_csv, *SIGNED, *out, "--ledger", tmp_path)
     assert folder.code == 2 and f"{tmp_path}: is a directory" in folder.err
     for scheme in ("https", "mysqlx"):
-        ran = travas("anonymize", f"{scheme}://a/c.csv", *SIGNED, *out)
+        ran = travas("inspect", f"{scheme}://a/c.csv")
         assert ran.code == 2 and f"{scheme}://: unsupported URL scheme" in ran.err
 
 

@@ -10,12 +10,13 @@ from functools import cache
 from typing import Any, TypeVar, get_origin
 
 from cattrs import Converter
-from cattrs.errors import ForbiddenExtraKeysError
+from cattrs.errors import CattrsError, ForbiddenExtraKeysError
 
 from ..errors import LogError, ParameterError, TravasError, shown
 from ..search.person_tables import GaussianTable
 from ..trusted.numbers import as_text, exact, is_whole_number
 from .abstraction import Abstraction
+from .options import Resolution
 from .traces import Activity
 
 Value = TypeVar("Value")
@@ -44,7 +45,7 @@ def from_plain(content: Any, kind: type[Value], field: str) -> Value:
         raise ParameterError(f"{field} has the unknown option {shown(unknown)}; remove it", field=field) from None
     except KeyError as error:
         raise ParameterError(f"{field} has no {error.args[0]}; add it", field=field) from None
-    except (TypeError, ValueError, AttributeError):
+    except (CattrsError, TypeError, ValueError, AttributeError):
         raise ParameterError(f"{field} is {shown(content)}; use a mapping of options", field=field) from None
 
 
@@ -52,7 +53,7 @@ def measurements_from_plain(content: Any, kind: type[Value]) -> Value:
     """Return the measurements in a `.json` release; LogError if it has others."""
     try:
         return _converter().structure(content, kind)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ForbiddenExtraKeysError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, CattrsError) as error:
         if isinstance(error, LogError):
             raise
         raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
@@ -130,6 +131,7 @@ def _converter() -> Converter:
     converter.register_unstructure_hook(Abstraction, Abstraction.as_json)
     converter.register_structure_hook(Abstraction, lambda steps, _: Abstraction.from_json(steps))
     converter.register_unstructure_hook(GaussianTable, GaussianTable.describe)
+    converter.register_structure_hook_func(lambda kind: kind == Resolution, lambda value, _: value)  # Times checks it
     for kind in (str, int):
         converter.register_structure_hook(kind, _exactly(kind))
     converter.register_unstructure_hook_func(_is(np.ndarray), lambda array: array.tolist())
