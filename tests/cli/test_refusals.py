@@ -156,9 +156,6 @@ def test_refusals_name_a_suitable_remedy(travas: Run, small_csv: Path, tmp_path:
     assert zero.code == 2 and "prefix-tree supports 0" in zero.err
     folder = travas("anonymize", small_csv, *SIGNED, *out, "--ledger", tmp_path)
     assert folder.code == 2 and f"{tmp_path}: is a directory" in folder.err
-    for scheme in ("https", "mysqlx"):
-        ran = travas("inspect", f"{scheme}://a/c.csv")
-        assert ran.code == 2 and f"{scheme}://: unsupported URL scheme" in ran.err
 
 
 @pytest.mark.parametrize(
