@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas import Log, Reading, Standing, read, verify
+from travas import Log, MapRelease, Reading, Standing, read, verify
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.outputs.write import writers
 
@@ -21,8 +21,10 @@ def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: s
     log = read(Log.from_mapping({}), Reading(abstraction=abstraction))
     chosen = mechanism(name, 1, "1e-6", **options)  # type: ignore[arg-type]
     release = chosen.release(log)
-    assert release.variants == () and release.counts == ()
-    assert release.estimate.counts == ()
+    if isinstance(release, MapRelease):
+        assert not release.activities  # noise can make a pair of `other`, as of any log
+    else:
+        assert release.variants == () and release.counts == () and release.estimated_counts == ()
     for suffix in writers(chosen.kind):
         path = release.write(tmp_path / f"release{suffix}")
         if release.guarantee.standing is not Standing.NOT_ESTABLISHED:
@@ -40,5 +42,5 @@ def test_the_coverage_of_a_log_without_events_is_stated_in_words(travas: Run, tm
     log = tmp_path / "log.csv"
     log.write_text("case,activity,timestamp\n")
     out = tmp_path / "out.json"
-    ran = travas("anonymize", log, "--mechanism", "ladder", "--epsilon", 1, "--delta", "1e-6", "-o", out)
-    assert ran.code == 0 and "0.0% of the cases" in ran.out and not ran.err
+    ran = travas("anonymize", log, "--mechanism", "ladder", "--epsilon", 1, "--delta", "1e-6", "--confidential", "-o", out)
+    assert ran.code == 0 and "covered: 0.0% of the cases" in ran.err and "nan" not in ran.out + ran.err

@@ -101,7 +101,8 @@ def test_every_engine_refuses_numbers_as_times_of_a_period(
 ) -> None:
     frame = table(random_cases(1, 3)).with_columns(pl.col("timestamp").cast(pl.Int64))
     reading = Reading(ties="activity", period=RULES[1])
-    message = "is not a timestamp" if engine.__name__ == "csv" else "which has no dates for a period"
+    are_texts = engine.__name__ in ("csv", "sqlite")
+    message = "is not a timestamp" if are_texts else "which has no dates for a period"
     with pytest.raises(LogError, match=message):
         engine(frame, reading, tmp_path, request)
 

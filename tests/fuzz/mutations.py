@@ -80,7 +80,10 @@ def _read_csv(path: Path) -> None:
 
 
 def _read_xes(path: Path) -> None:
-    """Plain traces are read as the parser reads them, and refused in the same cases."""
+    """Plain traces are read as the parser reads them, and refused in the same cases.
+
+    Where XML is malformed, an earlier trace may be refused first: the parser alone has not seen it by then.
+    """
     outcomes: list[object] = []
     for is_scannable in (xes.is_scannable, lambda root, head: False):
         with mock.patch.object(xes, "is_scannable", is_scannable):
@@ -89,7 +92,8 @@ def _read_xes(path: Path) -> None:
                 outcomes.append((dict(found.items()), found.notes))
             except TravasError as error:
                 outcomes.append(re.sub(r"line [0-9]+, column [0-9]+", "a place", str(error)))
-    assert outcomes[0] == outcomes[1], "the scanner and the parser read different logs"
+    is_malformed = all(isinstance(each, str) for each in outcomes) and "malformed XML" in str(outcomes[1])
+    assert is_malformed or outcomes[0] == outcomes[1], "the scanner and the parser read different logs"
     if isinstance(outcomes[0], str):
         raise LogError(outcomes[0])
 

@@ -1,1 +1,1 @@
-"""Everything that decides privacy: read this folder and the proofs (docs/trusted.md)."""
+"""Everything that decides privacy: read this folder and the proofs (docs/trust.md)."""

@@ -501,9 +501,8 @@ def _xes_cases(path: Path) -> Cases:
         ):
             if not element.tag.endswith("trace"):
                 if element.get("scope") == "event":
-                    columns = (
-                        tuple(child.get("key", "") for child in element if child.get("key") != TIMESTAMP) or columns
-                    )
+                    present = (child.get("key") for child in element)
+                    columns = tuple(key for key in present if key and key != TIMESTAMP) or columns
                 continue
             trace: list[Activity] = []
             own: dict[str, str] = {}
