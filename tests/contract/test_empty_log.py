@@ -42,5 +42,7 @@ def test_the_coverage_of_a_log_without_events_is_stated_in_words(travas: Run, tm
     log = tmp_path / "log.csv"
     log.write_text("case,activity,timestamp\n")
     out = tmp_path / "out.json"
-    ran = travas("anonymize", log, "--mechanism", "ladder", "--epsilon", 1, "--delta", "1e-6", "--confidential", "-o", out)
+    ran = travas(
+        "anonymize", log, "--mechanism", "ladder", "--epsilon", 1, "--delta", "1e-6", "--confidential", "-o", out
+    )
     assert ran.code == 0 and "covered: 0.0% of the cases" in ran.err and "nan" not in ran.out + ran.err
