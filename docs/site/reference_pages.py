@@ -24,7 +24,7 @@ TOPICS = {
     "mechanisms": ("Mechanisms", "What is released, and what it costs."),
     "releases": ("Releases", "What leaves: variants, synthetic logs and process maps."),
     "reading": ("Reading", "From events to variants."),
-    "privacy": ("Guarantees and noise", "The trusted base."),
+    "privacy": ("Guarantees and noise", "What decides privacy, and the parameters that it takes."),
     "budgets": ("Budgets and policies", "What several releases cost together."),
     "evaluation": ("Evaluation", "Confidential: it reads the original log."),
     "errors": ("Errors", "One tree of exceptions."),

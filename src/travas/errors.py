@@ -164,11 +164,7 @@ class TravasError(Exception):
 
 @contextmanager
 def naming(field: str) -> Iterator[None]:
-    """Let errors about a part of a parameter, such as one abstraction of a ladder, name the parameter.
-
-    Args:
-        field: The Python name of the parameter.
-    """
+    """Let errors about a part of a parameter, such as one abstraction of a ladder, name the parameter."""
     try:
         yield
     except TravasError as error:

@@ -45,28 +45,6 @@ def anonymize_differential_privacy(
 
     The result is a synthetic log: its traces and times are generated from noisy measurements, and no event in it is that
     of a real case. What pm4py returns instead is SaCoFa with PRIPEL, whose guarantee is not established: docs/synthesis.md.
-
-    Args:
-        log: A pandas DataFrame with pm4py's column names, or those that `pm4py.format_dataframe` noted, or an `EventLog`.
-            It is not changed. The events of an `EventLog` stay in their order, and `case:NAME` is an attribute of a trace.
-        epsilon: ε for one case, or for one person if `unit` is set.
-        k: The maximum length: longer traces are cut before anything is measured. By default traces are whole; in pm4py
-            it is 10.
-        p: The least number of cases of a variant in the result: others are left out. By default none is; in pm4py it
-            is 20.
-        delta: δ, as for ε. pm4py has no such parameter.
-        attributes: Case attributes to release, as for `travas.synthesize`. pm4py releases all attributes of all events.
-        unit: The column that identifies the person of a case: protects persons instead of single cases.
-        max_cases: The number of cases per person that are counted, chosen without looking at the log.
-        ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
-        dataset: The name of the account in the ledger.
-
-    Returns:
-        An event log with pm4py's column names. `frame.attrs["travas:guarantee"]` states what it guarantees.
-
-    Raises:
-        BudgetError: The budget does not allow it; nothing was charged.
-        ChargedError: It failed after the charge, which stands.
     """
     from .mechanisms.synthesis import Synthesis  # it imports numpy
 

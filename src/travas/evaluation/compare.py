@@ -138,15 +138,7 @@ ABSTRACTED_METRICS = tuple(
 
 
 def find_metric(name: str) -> Metric:
-    """Return a metric by name: a built-in one, an entry point of the group `travas.metrics`, or `package.module:function`.
-
-    Args:
-        name: The name that the user typed; a dotted path is imported.
-
-    Returns:
-        The metric. A function of another package is called with the original and the released variants; its attribute
-        `better` says which values are better, by default higher ones.
-    """
+    """Return a metric by name: a built-in one, an entry point of the group `travas.metrics`, or `package.module:function`."""
     if isinstance(name, str) and name in METRICS:
         return METRICS[name]
     metric = extension(name, "travas.metrics", "metric", tuple(METRICS), "follow")
@@ -192,20 +184,12 @@ class Comparison:
         return comparison_html(self.values, meanings, self.in_words(), (*counts, *self.remarks))
 
     def in_words(self) -> dict[str, str]:
-        """Return what is said about a process map, or about times and attributes, by its name.
-
-        Returns:
-            The texts by name.
-        """
+        """Return what is said about a process map, or about times and attributes, by its name."""
         parts = [part.in_words() for part in (self.process_map, self.details) if part is not None]
         return {name: text for part in parts for name, text in part}
 
     def as_json(self) -> dict[str, Any]:
-        """Return the values as JSON types.
-
-        Returns:
-            The values by name.
-        """
+        """Return the values as JSON types."""
         parts = {"details": self.details, "process_map": self.process_map}
         stated = {name: part.as_json() for name, part in parts.items() if part is not None}
         counts = {"frequencies": self.frequencies} if self.frequencies else {}
@@ -410,17 +394,7 @@ _MAP_WITHOUT_MEASUREMENTS = "only the .json file of a process map can be compare
 def read_original(
     original: Any, reading: Reading, details: Details = NO_DETAILS, progress: Callable[[float], None] = lambda _: None
 ) -> Log:
-    """Read the original log without an abstraction. Confidential.
-
-    Args:
-        original: The log. Of variants, which have been read before, only the unit is checked.
-        reading: How it was read for the release.
-        details: What is needed in addition to its variants.
-        progress: Called with the share of the work that is done.
-
-    Returns:
-        The variants.
-    """
+    """Read the original log without an abstraction. Confidential."""
     if isinstance(original, Log):
         unit = Reading(unit=reading.unit, max_cases=reading.max_cases, counted=reading.counted)
         return read(original, attrs.evolve(unit, details=details), progress)
@@ -428,20 +402,7 @@ def read_original(
 
 
 def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Log:
-    """Return the variants of a released log.
-
-    Args:
-        released: A `Release`, or a log as for `read`. A file next to its guarantee is read by the rules of our own
-            files: names may be escaped in it.
-        reading: The columns of the original log. A release of travas has the default names; one of another tool may
-            have those of the original.
-
-    Returns:
-        The variants.
-
-    Raises:
-        LogError: The log cannot be read, or it is a process map.
-    """
+    """Return the variants of a released log."""
     if isinstance(released, str | Path) and is_map(Path(released)):
         raise LogError(f"{released}: {MAP_IS_NO_LOG}")
     if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
@@ -473,15 +434,7 @@ def released_map(released: Any) -> MapRelease | None:
 
 
 def released_details(original: Any, released: Any) -> ReleasedDetails | None:
-    """Return what was released as a synthetic log with times or attributes that can be compared.
-
-    Args:
-        original: The original log. Counts have none, and variants may have been read without them.
-        released: What was released.
-
-    Returns:
-        The synthetic log; None if it is not one, or has neither times nor attributes to compare.
-    """
+    """Return what was released as a synthetic log with times or attributes that can be compared."""
     if not isinstance(released, Release | str | Path) or isinstance(original, Release | Mapping | list):
         return None
     from .details import detailed_log
@@ -511,15 +464,7 @@ def frequencies_of(released: Any) -> str:
 
 
 def reading_of(released: Any, reading: Reading) -> Reading:
-    """Return how the original log was read for a release, so that the same cases are compared.
-
-    Args:
-        released: What was released. A `Release` and the guarantee file next to a file state it.
-        reading: Its settings other than the defaults take precedence.
-
-    Returns:
-        The reading.
-    """
+    """Return how the original log was read for a release, so that the same cases are compared."""
     if isinstance(released, Release):
         return reading if released.reading is None else _over(Reading.from_description(released.reading), reading)
     if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
@@ -548,20 +493,7 @@ Item = TypeVar("Item")
 
 
 def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: str) -> tuple[Item, ...]:
-    """Return the items of a list, or of anything else that can be iterated once.
-
-    Args:
-        field: The name of the argument.
-        values: What the user gave.
-        kind: The type of an item.
-        example: What to use instead, for the message.
-
-    Returns:
-        The items, at least one.
-
-    Raises:
-        ParameterError: It is not a list, it is empty, or an item has the wrong type.
-    """
+    """Return the items of a list, or of anything else that can be iterated once."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
     items = tuple(values)
@@ -574,17 +506,7 @@ def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: 
 
 
 def checked_abstractions(abstractions: str | Iterable[Abstraction]) -> tuple[Abstraction, ...]:
-    """Return abstractions from a list, or from their names separated by commas.
-
-    Args:
-        abstractions: What the user gave.
-
-    Returns:
-        The abstractions, at least one.
-
-    Raises:
-        ParameterError: A name does not exist, or it is not a list of abstractions.
-    """
+    """Return abstractions from a list, or from their names separated by commas."""
     if isinstance(abstractions, str):
         with naming("abstractions"):
             return parse_ladder(abstractions)

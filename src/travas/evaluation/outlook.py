@@ -69,15 +69,7 @@ def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
 
 
 def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
-    """What can be expected of a synthetic log, in words.
-
-    Args:
-        rule: The synthetic log.
-        cases: The number of cases that the owner states; None if it is not stated.
-
-    Returns:
-        Sentences.
-    """
+    """What can be expected of a synthetic log, in words."""
     variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
     shared, enough = variants.threshold / variants.contribution, enough_cases(rule) or 0
     facts = (
@@ -93,15 +85,7 @@ def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
 
 
 def detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
-    """What times and one attribute would add to a synthetic log, in words.
-
-    Args:
-        rule: The synthetic log.
-        cases: The number of cases that the owner states; None if it is not stated.
-
-    Returns:
-        Sentences.
-    """
+    """What times and one attribute would add to a synthetic log, in words."""
     detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
     stage = detailed.noise.stage
     pair = STANDS_OUT * stage(DURATIONS).deviation * DURATION_BUCKETS**0.5

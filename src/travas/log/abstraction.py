@@ -46,14 +46,7 @@ class FlatLog:
 
     @classmethod
     def of(cls, variants: Log) -> FlatLog:
-        """Lay out the traces of variants as one array of events.
-
-        Args:
-            variants: The variants, in memory.
-
-        Returns:
-            The traces.
-        """
+        """Lay out the traces of variants as one array of events."""
         import numpy as np
 
         lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
@@ -61,59 +54,33 @@ class FlatLog:
         return cls(variants.alphabet, codes, lengths)
 
     def rows(self) -> NDArray[np.int64]:
-        """The index of the trace of each event.
-
-        Returns:
-            An index for each event.
-        """
+        """The index of the trace of each event."""
         import numpy as np
 
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def positions(self) -> NDArray[np.int64]:
-        """The index of each event in its trace, from 0.
-
-        Returns:
-            An index for each event.
-        """
+        """The index of each event in its trace, from 0."""
         import numpy as np
 
         return np.arange(len(self.codes)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
 
     def where(self, kept: NDArray[np.bool_]) -> FlatLog:
-        """Return the traces with only these events.
-
-        Args:
-            kept: Whether each event is kept.
-
-        Returns:
-            The traces with these events.
-        """
+        """Return the traces with only these events."""
         import numpy as np
 
         lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
         return replace(self, codes=self.codes[kept], lengths=lengths, origin=self._moved(kept))
 
     def reordered(self, order: NDArray[np.int64]) -> FlatLog:
-        """Return the traces with their events in another order, which must not move events to other traces.
-
-        Args:
-            order: The indexes of the events in their new order.
-
-        Returns:
-            The traces in that order.
-        """
+        """Return the traces with their events in another order, which must not move events to other traces."""
         return replace(self, codes=self.codes[order], origin=self._moved(order))
 
     def _moved(self, index: NDArray[Any]) -> NDArray[np.int64] | None:
         return None if self.origin is None else self.origin[index]
 
     def compact(self) -> FlatLog:
-        """Return the traces encoded by the activities that occur, in the order of their names.
-
-        Returns:
-            The traces with other codes.
-        """
+        """Return the traces encoded by the activities that occur, in the order of their names."""
         import numpy as np
 
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.alphabet))).tolist()
@@ -135,14 +102,7 @@ class AbstractionStep(ABC):
 
     @classmethod
     def make(cls, argument: Any) -> AbstractionStep:
-        """Build the step from its argument.
-
-        Args:
-            argument: What follows the colon, or the content of the file that is named there; empty if there is nothing.
-
-        Returns:
-            The step.
-        """
+        """Build the step from its argument."""
         if argument:
             raise ParameterError(
                 f"abstraction {cls.name}:{argument} has too many arguments; use {cls.usage}", field="abstraction"
@@ -151,24 +111,10 @@ class AbstractionStep(ABC):
 
     @abstractmethod
     def apply(self, flat: FlatLog) -> FlatLog:
-        """Return the traces after this step.
-
-        Args:
-            flat: The traces before the step.
-
-        Returns:
-            The traces after it.
-        """
+        """Return the traces after this step."""
 
     def may_shorten(self, length: int) -> bool:
-        """Return whether events can be missing in a trace that has this length after the last step.
-
-        Args:
-            length: The length of the trace.
-
-        Returns:
-            True if events can be missing.
-        """
+        """Return whether events can be missing in a trace that has this length after the last step."""
         return True
 
 
@@ -607,25 +553,11 @@ class Grouped:
     groups: NDArray[np.int64]
 
     def counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of cases of each key, from those of the original variants.
-
-        Args:
-            counts: The number of cases of each original variant.
-
-        Returns:
-            The number of cases of each key.
-        """
+        """Return the number of cases of each key, from those of the original variants."""
         return _sums(self.groups, counts, len(self.variants))
 
     def among(self, indices: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which original variants have one of these keys.
-
-        Args:
-            indices: The indices of keys.
-
-        Returns:
-            A truth value for each original variant.
-        """
+        """Return which original variants have one of these keys."""
         import numpy as np
 
         selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1

@@ -36,18 +36,7 @@ _ONE_DAY = timedelta(days=1)
 
 @lru_cache
 def zone_offsets(zone: str) -> tuple[tuple[int, int], ...]:
-    """Return the offsets of a time zone within the calendar.
-
-    Args:
-        zone: A name of the IANA time zone database, such as `Europe/Berlin`.
-
-    Returns:
-        For each change, from when on (in microseconds of UTC) and how far the wall clock is ahead of UTC. The first
-        offset also holds for all earlier instants, the last one for all later ones.
-
-    Raises:
-        ParameterError: There is no such zone.
-    """
+    """Return the offsets of a time zone within the calendar."""
     known = check_zone(zone)
     day = _EPOCH - timedelta(days=DAYS_FROM_MONDAY + 1)
     end = _EPOCH + timedelta(days=WEEKS * WEEK_DAYS)

@@ -138,14 +138,7 @@ class BudgetShares:
 
     @classmethod
     def parse(cls, text: str) -> BudgetShares:
-        """The shares of a text such as `times=0.2,attributes=0.1`.
-
-        Args:
-            text: Parts with their shares, separated by commas.
-
-        Returns:
-            The shares.
-        """
+        """The shares of a text such as `times=0.2,attributes=0.1`."""
         parts = [part.partition("=")[::2] for part in text.split(",")]
         names = [name.strip() for name, _ in parts]
         if not set(names) <= {"times", "attributes"} or len(set(names)) < len(names):
@@ -153,11 +146,7 @@ class BudgetShares:
         return cls(**{name: share.strip() for name, (_, share) in zip(names, parts, strict=True)})
 
     def in_words(self) -> str:
-        """How the budget is divided, in words.
-
-        Returns:
-            The shares, separated by commas.
-        """
+        """How the budget is divided, in words."""
         parts = {"control flow": self.control_flow, "times": self.times, "attributes": self.attributes}
         return ", ".join(f"{float(share):.0%} {name}" for name, share in parts.items() if share)
 

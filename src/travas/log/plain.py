@@ -31,11 +31,7 @@ def plain(value: Any) -> Any:
 
 
 def from_plain(content: Any, kind: type[Value], field: str) -> Value:
-    """Return the value of a class that `plain` described. Unknown names are refused.
-
-    Raises:
-        ParameterError: It is not one, with this field.
-    """
+    """Return the value of a class that `plain` described. Unknown names are refused."""
     try:
         return _converter().structure(content, kind)
     except TravasError:

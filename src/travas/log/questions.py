@@ -343,27 +343,13 @@ class Details:
         return self.times == "read" or bool(self.attributes or self.numbers)
 
     def settled(self, recorded: Literal["recorded", "not recorded"]) -> Details:
-        """Return the details for a log whose columns are known.
-
-        Args:
-            recorded: Whether it has a column of timestamps.
-
-        Returns:
-            The same, with nothing left open.
-        """
+        """Return the details for a log whose columns are known."""
         if self.times != "if recorded":
             return self
         return replace(self, times="read" if recorded == "recorded" else "ignore")
 
     def covers(self, other: Details) -> bool:
-        """Return whether everything that is read with `other` is read with this.
-
-        Args:
-            other: What another reading reads.
-
-        Returns:
-            True if all of it is read.
-        """
+        """Return whether everything that is read with `other` is read with this."""
         times = self.times == "read" or other.times != "read"
         return times and {*other.attributes} <= {*self.attributes} and {*other.numbers} <= {*self.numbers}
 
@@ -379,43 +365,17 @@ class Totals(Protocol):
         """What was read: questions about anything else cannot be answered."""
 
     def sums(self, question: CellQuestion) -> NDArray[np.int64]:
-        """Return what all cases add to the cells of a question, of its `shape`. Confidential.
-
-        Args:
-            question: The question.
-
-        Returns:
-            The sums.
-        """
+        """Return what all cases add to the cells of a question, of its `shape`. Confidential."""
 
     def value_sums(self, question: AttributeValues) -> dict[str | None, int]:
-        """Return what all cases add to the values that occur; None stands for missing ones. Confidential.
-
-        Args:
-            question: The question.
-
-        Returns:
-            The sums by value.
-        """
+        """Return what all cases add to the values that occur; None stands for missing ones. Confidential."""
 
     def under(self, abstraction: Abstraction) -> Totals:
-        """Return the answers for traces that are generalised further by an abstraction.
-
-        Args:
-            abstraction: The abstraction.
-
-        Returns:
-            The answers.
-        """
+        """Return the answers for traces that are generalised further by an abstraction."""
 
 
 def check_details(totals: Totals | None, details: Details) -> None:
-    """Raise ParameterError unless questions about these details can be answered: by what was asked for, not by values.
-
-    Args:
-        totals: The handle of the variants; None if there is none.
-        details: What the questions are about.
-    """
+    """Raise ParameterError unless questions about these details can be answered: by what was asked for, not by values."""
     if not details or (totals is not None and totals.details.covers(details)):
         return
     if details.times == "read" and (totals is None or totals.details.times == "ignore"):

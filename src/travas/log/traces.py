@@ -13,17 +13,7 @@ Trace = tuple[Activity, ...]
 
 
 def activity_from_json(name: Any) -> Activity:
-    """Return an activity of a JSON file, which is text or a list of texts.
-
-    Args:
-        name: The content of the file.
-
-    Returns:
-        The activity.
-
-    Raises:
-        ValueError: It is neither.
-    """
+    """Return an activity of a JSON file, which is text or a list of texts."""
     parts = tuple(name) if isinstance(name, list | tuple) else (name,)
     if not all(isinstance(part, str) for part in parts):
         raise ValueError("an activity is not text")

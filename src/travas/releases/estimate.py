@@ -46,14 +46,7 @@ class KeepCurve:
         return self.build()
 
     def probability(self, cases: int) -> Fraction:
-        """Return the probability that a variant of this many cases is released.
-
-        Args:
-            cases: The number of cases of the variant.
-
-        Returns:
-            The probability, exactly.
-        """
+        """Return the probability that a variant of this many cases is released."""
         once = self.table.keep_probability(cases - self.minimum_cases + 1)
         return once if self.runs == 1 else 1 - (1 - once) ** self.runs
 
@@ -73,34 +66,19 @@ class KeepCurve:
         return self.rungs[0] if len(self.rungs) == 1 else "the selected rung" if self.rungs else ""
 
     def first_above(self, share: Fraction) -> int:
-        """Return the smallest number of cases with which a variant is released with a probability above this one.
-
-        Args:
-            share: The probability, below 1.
-
-        Returns:
-            The number of cases.
-        """
+        """Return the smallest number of cases with which a variant is released with a probability above this one."""
         numbers = range(1, self.always_kept + 1)
         return 1 + bisect_left(numbers, True, key=lambda cases: self.probability(cases) > share)
 
     def points(self) -> list[tuple[int, float]]:
-        """Return the curve as points (cases, probability), up to the first number of cases that is always kept.
-
-        Returns:
-            The points, in increasing order of cases.
-        """
+        """Return the curve as points (cases, probability), up to the first number of cases that is always kept."""
         first, last = self.first_above(Fraction(1, 1000)), self.always_kept
         start = max(1, min(first - max((last - first) // 8, 2), last))
         cases = {start + (last - start) * step // _POINTS for step in range(_POINTS + 1)}
         return [(number, float(self.probability(number))) for number in sorted({1, last} | cases)]
 
     def numbers_of_cases(self) -> list[int]:
-        """Return up to 15 case counts for a table, from the first that can be kept to the first that always is.
-
-        Returns:
-            The case counts, in increasing order.
-        """
+        """Return up to 15 case counts for a table, from the first that can be kept to the first that always is."""
         first, last = self.first_above(Fraction(0)), self.always_kept
         return sorted({first + round((last - first) * step / (_ROWS - 1)) for step in range(_ROWS)})
 

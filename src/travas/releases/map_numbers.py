@@ -104,25 +104,11 @@ class MapMeasurements:
             raise LogError("the measurements are inconsistent: a stage, the cap or an activity is missing or unknown")
 
     def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage to which a case adds Δ, in cases.
-
-        Args:
-            stage: The name of the stage.
-
-        Returns:
-            The standard deviation.
-        """
+        """The standard deviation of the noise of a stage to which a case adds Δ, in cases."""
         return STANDARD_DEVIATION / self.contributions[stage]
 
     def weight(self, stage: str) -> int:
-        """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases.
-
-        Args:
-            stage: The name of the stage, F or R.
-
-        Returns:
-            The weight.
-        """
+        """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases."""
         return isqrt(self.contributions[stage] ** 2 // (self.cap if stage == PAIRS else self.rework_cap))
 
     @property
@@ -154,17 +140,7 @@ _NORMAL = NormalDist()
 
 
 def choose_cap(sizes: list[float], deviation: float, pair_deviation: float, activities: int) -> int:
-    """c: the cap on the number of distinct pairs, a rule on M alone. Sums are exactly rounded: the same on all machines.
-
-    Args:
-        sizes: M, in cases.
-        deviation: The standard deviation of its noise.
-        pair_deviation: The standard deviation of F's noise where a case adds Δ.
-        activities: The number of activities that have their own node.
-
-    Returns:
-        The smallest cell at or above the 0.9 quantile whose clipping bias is small against the noise.
-    """
+    """c: the cap on the number of distinct pairs, a rule on M alone. Sums are exactly rounded: the same on all machines."""
     kept = _without_tail(sizes, deviation)
     total = math.fsum(kept)
     if total <= 0:
@@ -241,14 +217,7 @@ class MapCounts:
 
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapCounts:
-        """Counts, intervals and consistent estimates from measurements.
-
-        Args:
-            measurements: The noisy measurements of a map.
-
-        Returns:
-            The counts.
-        """
+        """Counts, intervals and consistent estimates from measurements."""
         activities = len(measurements.activities)
         cells = pair_cells(activities)
         deviation = STANDARD_DEVIATION / measurements.weight(PAIRS)
@@ -369,14 +338,7 @@ class MapDurations:
 
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapDurations:
-        """Quartiles from measurements.
-
-        Args:
-            measurements: The noisy measurements of a map.
-
-        Returns:
-            The quartiles.
-        """
+        """Quartiles from measurements."""
         buckets, throughput = DURATION_BUCKETS, None
         if measurements.throughput is not None:
             noisy = measurements.throughput / measurements.contributions[THROUGHPUT]

@@ -296,11 +296,7 @@ class MapRelease(Release):
 
 
 def map_release(release: Release) -> MapRelease:
-    """The release as a process map.
-
-    Raises:
-        ParameterError: It is none.
-    """
+    """The release as a process map."""
     if not isinstance(release, MapRelease):
         raise ParameterError("the release is not a process map; use travas.process_map")
     return release

@@ -100,16 +100,7 @@ _PLAIN_FURTHER = {
 
 
 def candidates(role: str, present: Sequence[str]) -> list[str]:
-    """Return the columns that may have a role, by their names alone.
-
-    Args:
-        role: `case`, `activity`, `timestamp` or `lifecycle`.
-        present: The names of all columns.
-
-    Returns:
-        One column if it is recognised by a standard name or is the only one with a further name; otherwise all columns
-        with a further name, of which none is chosen.
-    """
+    """Return the columns that may have a role, by their names alone."""
     for usual in STANDARD[role]:
         if usual in present:
             return [usual]
@@ -121,14 +112,6 @@ def candidates(role: str, present: Sequence[str]) -> list[str]:
 
 
 def recognised(role: str, present: Sequence[str]) -> str | None:
-    """Return the column of a role, recognised by its name.
-
-    Args:
-        role: `case`, `activity`, `timestamp` or `lifecycle`.
-        present: The names of all columns.
-
-    Returns:
-        The column; None if no column has a known name, or several have one.
-    """
+    """Return the column of a role, recognised by its name."""
     possible = candidates(role, present)
     return possible[0] if len(possible) == 1 else None

@@ -44,16 +44,7 @@ def check_encoding(name: str) -> None:
 
 
 def check_xml_encoding(where: str, start: bytes) -> None:
-    """Refuse an XML document in an encoding that is not supported, before the parser fails without a remedy.
-
-    Args:
-        where: The file, for the message.
-        start: The first bytes of the document, without NUL bytes, so that UTF-16 reads like ASCII. Nothing is checked
-            before the declaration is complete.
-
-    Raises:
-        LogError: The encoding is unknown, has a state across characters, or is EBCDIC, some of whose forms have one.
-    """
+    """Refuse an XML document in an encoding that is not supported, before the parser fails without a remedy."""
     if start.startswith(_EBCDIC):
         name = "EBCDIC"
     elif not (text := start.lstrip(_MARKS)).startswith(_DECLARED) or b"?>" not in text:

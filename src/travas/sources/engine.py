@@ -25,18 +25,7 @@ def _silent(_: float) -> None:
 
 
 def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Log:
-    """Read the variants of a log. They are confidential.
-
-    Args:
-        source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
-            DataFrame, an Arrow table, an event log of pm4py, a list of traces, a mapping of traces to counts, `Log`
-            or a `Release`.
-        reading: The rule from events to variants.
-        progress: Called with the share of the work that is done, from 0 to 1.
-
-    Returns:
-        The variants and the number of cases of each.
-    """
+    """Read the variants of a log. They are confidential."""
     variants = _read(source, reading, progress)
     check_details(variants.totals, reading.details)
     return reading.abstraction.of(variants)
@@ -83,15 +72,7 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Log:
 
 
 def assumptions_of(source: Any, reading: Reading) -> tuple[str, ...]:
-    """Return the assumptions of the guarantee that reading cannot check: docs/reading.md, lemmas 9 and 10.
-
-    Args:
-        source: The source, as for `read`. A DataFrame of Spark is a query, which is run when it is read.
-        reading: The rule from events to variants.
-
-    Returns:
-        The assumptions, in words.
-    """
+    """Return the assumptions of the guarantee that reading cannot check: docs/reading.md, lemmas 9 and 10."""
     by_query = (BY_QUERY,) if reading.query is None and _library(source) == "pyspark" else ()
     return (*by_query, *reading.assumptions)
 

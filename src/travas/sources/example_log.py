@@ -49,11 +49,7 @@ def hospital_traces() -> Iterator[tuple[str, ...]]:
 
 
 def hospital_log() -> str:
-    """The log as CSV: cases are interleaved by time as in a real export; one stay in four is of a patient who was there before.
-
-    Returns:
-        The content of the file, always the same.
-    """
+    """The log as CSV: cases are interleaved by time as in a real export; one stay in four is of an earlier patient."""
     dice, again = _Dice(43), _Dice(6)
     patients = 0
     start = datetime(2025, 1, 1, 8)

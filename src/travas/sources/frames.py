@@ -24,16 +24,7 @@ Use = Literal["name", "time", "number"]
 
 
 def read_frame(frame: Any, reading: Reading) -> Log:
-    """Read the variants of a Polars or pandas data frame, or of an Arrow table.
-
-    Args:
-        frame: A `DataFrame` or `LazyFrame` of Polars, a `DataFrame` of pandas, or a table, record batch or reader of
-            Arrow. Columns that pm4py noted in the attributes of a pandas `DataFrame` are used where none is set.
-        reading: The rule from events to variants.
-
-    Returns:
-        The variants and their counts. Confidential.
-    """
+    """Read the variants of a Polars or pandas data frame, or of an Arrow table."""
     lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
     if not isinstance(lazy, pl.LazyFrame):
         reading = _noted_by_pm4py(frame, reading)

@@ -49,18 +49,7 @@ def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
 
 
 def parsed_microseconds(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Parse the text of timestamps as `instants` does, without what is finer than microseconds.
-
-    Args:
-        texts: The timestamps; missing ones are null.
-        timestamp_format: As for `instants`.
-
-    Returns:
-        The column `TIME`.
-
-    Raises:
-        UnknownFormatError: A text is not a timestamp.
-    """
+    """Parse the text of timestamps as `instants` does, without what is finer than microseconds."""
     formats = list(_ISO_FORMATS) if timestamp_format is None else [timestamp_format]
     parsed = pl.Series(TIME, [None], dtype=_MICROSECONDS).new_from_index(0, len(texts))
     while (rest := parsed.is_null() & texts.is_not_null()).any():
@@ -74,22 +63,12 @@ def parsed_microseconds(texts: pl.Series, timestamp_format: str | None) -> pl.Se
 
 
 def matching(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Return whether each text is a timestamp.
-
-    Args:
-        texts: Any texts.
-        timestamp_format: As for `instants`.
-    """
+    """Return whether each text is a timestamp."""
     return recognised_instants(texts, timestamp_format).is_not_null()
 
 
 def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Parse those texts that are timestamps, to microseconds; other text is null.
-
-    Args:
-        texts: Any texts.
-        timestamp_format: As for `instants`.
-    """
+    """Parse those texts that are timestamps, to microseconds; other text is null."""
     formats = _ISO_FORMATS if timestamp_format is None else [timestamp_format]
     first = texts.drop_nulls().head(1)
     likely = next((form for form in formats if _parsed(first, form).null_count() == 0), formats[0])
@@ -103,12 +82,7 @@ def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Se
 
 
 def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Return whether each timestamp has a zone.
-
-    Args:
-        texts: Timestamps that `instants` parses.
-        timestamp_format: As for `instants`.
-    """
+    """Return whether each timestamp has a zone."""
     if timestamp_format is None:
         return texts.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
     is_aware = "%z" in timestamp_format or timestamp_format.startswith("epoch-")

@@ -45,12 +45,6 @@ def location_of(source: Any) -> str | None:
     """Return the location of a log: the real path of a file, folder or glob.
 
     Symbolic links and relative paths to one file have one location; hard links have several.
-
-    Args:
-        source: The source, as for `travas.read`.
-
-    Returns:
-        The location, or None for an object in memory, standard input, a pipe, a database server or Spark.
     """
     if not isinstance(source, str | Path) or str(source) == "-":
         return None

@@ -64,17 +64,7 @@ class MissingValues:
 def missing_values(
     where: str, missing: Sequence[MissingValues], drop: str, timestamps: UseOfTimestamps = "for order"
 ) -> LogError:
-    """Return the error about all missing values, with the remedy.
-
-    Args:
-        where: The log.
-        missing: What is missing.
-        drop: How to read the log without it.
-        timestamps: What they are needed for; if only for the times of a release, it can be made without.
-
-    Returns:
-        The error.
-    """
+    """Return the error about all missing values, with the remedy."""
     parts = [
         f"{f'column {each.column!r}: ' if each.column else ''}{number_of(each.number, each.what)}"
         f"{f', the first at {each.first}' if each.first else ''}"

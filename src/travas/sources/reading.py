@@ -435,14 +435,7 @@ def _check_roles(described: Any) -> None:
 
 
 def implied_assumptions(description: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the assumptions that follow from a description, which does not have the text of a query.
-
-    Args:
-        description: What `Reading.describe` returned.
-
-    Returns:
-        The assumptions that a guarantee must state.
-    """
+    """Return the assumptions that follow from a description, which does not have the text of a query."""
     by_query = () if description["query"] is None else (BY_QUERY,)
     return (*by_query, *Reading.from_description(description).assumptions)
 

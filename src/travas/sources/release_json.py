@@ -18,18 +18,7 @@ FORMAT, VERSION = "travas release", 1
 
 
 def load_release_json(path: Path, reason: str) -> dict[str, Any]:
-    """Load a `.json` release of any kind.
-
-    Args:
-        path: The file.
-        reason: What to say of a file that is not a release: what it is not, and the remedy.
-
-    Returns:
-        The content of the file.
-
-    Raises:
-        LogError: The file cannot be opened, is not a release, or is one of another version.
-    """
+    """Load a `.json` release of any kind."""
     with refusing_malformed(path, reason):
         content = strict_json(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict) or content["format"] != FORMAT:
@@ -63,12 +52,7 @@ def strict_json(text: str) -> Any:
 
 @contextmanager
 def refusing_malformed(path: Path, reason: str) -> Iterator[None]:
-    """Raise LogError, one line about the file, in place of any error that a malformed release causes, also one of travas.
-
-    Args:
-        path: The release.
-        reason: What it is not, and the remedy.
-    """
+    """Raise LogError, one line about the file, in place of any error that a malformed release causes, also one of travas."""
     try:
         yield
     except OSError as error:

@@ -73,18 +73,7 @@ class FirstMeasurement:
 def measures_by_last(
     attribute: Attribute, first: NDArray[np.int64], flow: Measurements, once: Stage, again: Stage
 ) -> bool:
-    """Decide, from outputs so far, whether an attribute is measured by last activity.
-
-    Args:
-        attribute: The attribute.
-        first: The noisy sums of its first stage.
-        flow: The measurements of the control flow.
-        once: The first stage.
-        again: The second stage.
-
-    Returns:
-        False to measure the same cells again, as there are too few cases.
-    """
+    """Decide, from outputs so far, whether an attribute is measured by last activity."""
     cases, activities = number_of_cases(flow), len(flow.activities)
     measured = FirstMeasurement.of(attribute, first, once.contribution, once.deviation, cases)
     values = int((measured.shares() > 0).sum())
@@ -124,16 +113,7 @@ def _first_numbers(measurements: Measurements, measured: AttributeMeasurements) 
 
 
 def case_columns(measurements: Measurements, last: NDArray[np.int64], seed: int) -> tuple[CaseColumn, ...]:
-    """Values of all attributes for the cases of a synthetic log.
-
-    Args:
-        measurements: The noisy measurements, with those of attributes.
-        last: For every case the index of its last activity; the number of activities for any other.
-        seed: Of the generation; the same seed makes the same values.
-
-    Returns:
-        A column for every attribute.
-    """
+    """Values of all attributes for the cases of a synthetic log."""
     random = generator(seed, _STREAM)
     return tuple(
         _column(measured, _drawn(attribute_shares(measurements, measured), last, random), random)

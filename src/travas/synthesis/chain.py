@@ -22,16 +22,7 @@ MAX_CELLS = 1 << 23  # of order two: the strongest pairs come first
 
 
 def choose_pairs(transitions: NDArray[np.float64], first: float, second: float) -> NDArray[np.int64] | None:
-    """Decide, from T1's output alone, what T2 measures.
-
-    Args:
-        transitions: T1's noisy transitions in cases, by state and symbol.
-        first: The standard deviation of their noise.
-        second: The standard deviation of T2's noise.
-
-    Returns:
-        Pairs of states (g, h) whose continuations are to be measured, or None to measure T1's cells again.
-    """
+    """Decide, from T1's output alone, what T2 measures."""
     mass = transitions[:, :-1]  # the state after symbol s is s + 1
     deviation = max(first, second)
     present = mass[mass > PRESENT * first].sum()

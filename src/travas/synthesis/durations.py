@@ -81,14 +81,7 @@ def backed_off(
 
 
 def choose_timed_pairs(measurements: Measurements) -> NDArray[np.int64]:
-    """Decide, from V, T1 and T2 alone, of which directly-follows pairs durations are measured.
-
-    Args:
-        measurements: The measurements of the control flow.
-
-    Returns:
-        Pairs of indices of activities, sorted: those of released variants, and those that generation uses.
-    """
+    """Decide, from V, T1 and T2 alone, of which directly-follows pairs durations are measured."""
     size = len(measurements.activities)
     wanted = np.zeros((size, size), dtype=bool)
     before, symbol = np.nonzero(Chain.of(measurements).targets[1:, :-1])

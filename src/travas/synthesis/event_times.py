@@ -200,17 +200,7 @@ def event_times(
     counts: Sequence[int],
     seed: int,
 ) -> NDArray[np.int64]:
-    """Times of all events of a synthetic log, in seconds from 1970 in UTC.
-
-    Args:
-        measurements: The noisy measurements, with those of times.
-        traces: The traces of the log.
-        counts: The number of cases of each.
-        seed: Of the generation; the same seed makes the same times.
-
-    Returns:
-        The times of the events of the first case, of the second, and so on. The cases of a trace follow one another.
-    """
+    """Times of all events of a synthetic log, in seconds from 1970 in UTC."""
     if measurements.times is None:
         raise ValueError("times were not measured")
     settings = measurements.times.settings

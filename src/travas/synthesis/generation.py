@@ -128,18 +128,7 @@ class Simulated:
 
 
 def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random) -> Simulated:
-    """Let `number` walkers walk the chain from START until END.
-
-    Args:
-        chain: The chain.
-        tilt: Factors on its weights.
-        longest: A walker that has made this many steps stops.
-        number: The number of traces.
-        random: The generator; it has nothing to do with the noise.
-
-    Returns:
-        The traces. A symbol is chosen only if its label agrees with what has occurred before in the trace.
-    """
+    """Let `number` walkers walk the chain from START until END."""
     end = 2 * chain.activities
     weights = chain.weights * tilt.transitions[chain.cells]
     ends = np.where(chain.symbols == end, 0.0, weights)
@@ -206,17 +195,7 @@ ENDING_RANGE = (1e-3, 1e3)
 
 
 def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: Random) -> Tilt:
-    """Factors for which simulated transitions and lengths agree with the measured ones.
-
-    Args:
-        chain: The chain.
-        lengths: The measured lengths.
-        released: The keys of released variants: no measured case has one of them, so simulated ones do not count.
-        random: The generator of the simulations.
-
-    Returns:
-        The factors after a fixed number of rounds.
-    """
+    """Factors for which simulated transitions and lengths agree with the measured ones."""
     cases = max(lengths.cases, 1.0)
     target = chain.targets.ravel() / cases
     smoothing = 0.5 * chain.deviation / cases + LEAST_TRANSITION
@@ -254,16 +233,7 @@ class SyntheticTrace:
 
 
 def generate(measurements: Measurements, seed: int, cases: int | None = None) -> list[SyntheticTrace]:
-    """Make a synthetic log: post-processing, from measurements and a seed alone.
-
-    Args:
-        measurements: The noisy measurements.
-        seed: Of the generator of traces; the same seed makes the same log.
-        cases: The number of cases; by default the noisy number of cases.
-
-    Returns:
-        Traces with the numbers of their cases, sorted.
-    """
+    """Make a synthetic log: post-processing, from measurements and a seed alone."""
     lengths = Lengths.of(measurements)
     noisy = [value / measurements.contributions[VARIANTS] for _, value in measurements.variants]
     rest = lengths.cases if measurements.activities else 0.0

@@ -171,16 +171,7 @@ def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:
 
 
 def choose_blocks(start_blocks: NDArray[np.int64], contribution: int, deviation: float) -> NDArray[np.int64]:
-    """Decide, from the noisy blocks alone, of which of them the weeks are measured.
-
-    Args:
-        start_blocks: The noisy sums of all blocks.
-        contribution: What a case adds to its block.
-        deviation: The standard deviation of the noise, in cases.
-
-    Returns:
-        The blocks that stand out from the noise; the largest one if none does. Sorted.
-    """
+    """Decide, from the noisy blocks alone, of which of them the weeks are measured."""
     size = start_blocks / contribution / deviation
     certain = size > CERTAIN_BLOCK
     beside = np.zeros_like(certain)
@@ -249,26 +240,11 @@ class Measurements:
             raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
 
     def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage, in cases.
-
-        Args:
-            stage: The name of the stage.
-
-        Returns:
-            The standard deviation.
-        """
+        """The standard deviation of the noise of a stage, in cases."""
         return STANDARD_DEVIATION / self.contributions[stage]
 
     def in_cases(self, stage: str, sums: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Noisy sums of a stage in cases.
-
-        Args:
-            stage: The name of the stage.
-            sums: The noisy sums.
-
-        Returns:
-            The sums divided by what a case adds.
-        """
+        """Noisy sums of a stage in cases."""
         return sums / self.contributions[stage]
 
     @cached_property

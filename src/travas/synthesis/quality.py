@@ -207,11 +207,7 @@ class Quality:
         return tuple(pair for pair in self.pairs if pair.used and pair.weight.mostly_noise)
 
     def in_words(self) -> str:
-        """One sentence about how much of the generated traces rests on noise.
-
-        Returns:
-            The sentence.
-        """
+        """One sentence about how much of the generated traces rests on noise."""
         used = sum(pair.used for pair in self.pairs)
         if not used:
             return "no directly-follows pair was used: apart from released variants, nothing stands out from the noise"
@@ -223,14 +219,7 @@ class Quality:
 
 
 def quality(measurements: Measurements) -> Quality:
-    """Intervals and warnings from the measurements alone.
-
-    Args:
-        measurements: The noisy measurements.
-
-    Returns:
-        Intervals for pairs, lengths and numbers of cases, and the share of noise.
-    """
+    """Intervals and warnings from the measurements alone."""
     released_deviation = measurements.deviation(VARIANTS)
     released = sum(value for _, value in measurements.variants) / measurements.contributions[VARIANTS]
     released_spread = released_deviation * len(measurements.variants) ** 0.5

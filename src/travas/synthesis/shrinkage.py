@@ -36,16 +36,7 @@ def used_buckets(noisy: Floats, deviation: float) -> int:
 
 
 def deviating(noisy: Floats, deviation: float | Floats, prior: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Shares of the rows of a table: those of the prior, and beyond them only deviations that noise hardly explains.
-
-    Args:
-        noisy: A table of noisy numbers, by row.
-        deviation: The standard deviation of the noise, of all cells or by row.
-        prior: The expected shares, by row.
-
-    Returns:
-        The shares of every row, and whether it differs from the prior anywhere.
-    """
+    """Shares of the rows of a table: those of the prior, and beyond them only deviations that noise hardly explains."""
     spread = np.broadcast_to(np.asarray(deviation, dtype=float), noisy.shape[:1])[:, None]
     total = noisy.sum(axis=1, keepdims=True)
     expected = np.maximum(total, 1e-9) * prior
@@ -64,16 +55,6 @@ def shrunk(noisy: Floats, deviation: float, prior: Floats, looseness: float, tot
 
     At every node the share of its left half is the average of what was measured and of the prior, weighted by precision.
     So a part of the range that holds much is resolved finely, and one that holds little follows the prior.
-
-    Args:
-        noisy: Noisy numbers.
-        deviation: The standard deviation of their noise.
-        prior: The expected shares.
-        looseness: How far shares may differ from the prior: the larger, the more the measurement counts.
-        total: A second measurement of the sum, of the same deviation; None if there is none.
-
-    Returns:
-        The shares; those of the prior if the sum is not positive.
     """
     levels = _levels(noisy, np.maximum(prior, 0.0) + _LEAST_PRIOR)
     sums, leaves, _ = levels[-1]

@@ -52,15 +52,7 @@ def squared_norms(owner: NDArray[np.int64], times: NDArray[np.int64], traces: in
 
 
 def case_blocks(lengths: NDArray[np.int64], size: int) -> Iterator[tuple[slice, slice]]:
-    """Split cases into blocks of complete cases; sums over cases do not depend on it.
-
-    Args:
-        lengths: The number of events of every case.
-        size: About how many events a block has; one case may have more.
-
-    Returns:
-        For every block, its cases and its events; one empty block if there are no cases.
-    """
+    """Split cases into blocks of complete cases; sums over cases do not depend on it."""
     ends = np.cumsum(lengths)
     events = int(ends[-1]) if len(ends) else 0
     stops = np.unique(np.append(np.searchsorted(ends, np.arange(size, events, size)), len(ends)))
@@ -75,12 +67,6 @@ def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     """Return the distinct keys in increasing order, and how often each occurs.
 
     Fastest if keys begin with the index of the case: a stable sort merges runs, and cases are in order already.
-
-    Args:
-        keys: The keys.
-
-    Returns:
-        The same as `np.unique(keys, return_counts=True)`.
     """
     ordered = np.sort(keys, kind="stable")
     is_new = np.ones(len(ordered), dtype=bool)

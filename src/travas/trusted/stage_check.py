@@ -48,29 +48,14 @@ class GaussianNoise:
         object.__setattr__(self, "delta_spent", verify_calibration(self.calibration))
 
     def stage(self, name: str) -> Stage:
-        """The calibrated stage of this name.
-
-        Args:
-            name: The name of the stage.
-
-        Returns:
-            The stage.
-        """
+        """The calibrated stage of this name."""
         for stage in self.calibration.stages:
             if stage.name == name:
                 return stage
         raise VerificationError(f"there is no measurement {name!r} in what was verified: nothing can be drawn for it")
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-        """`size` independent values of N_Z(0, S²).
-
-        Args:
-            size: The number of values.
-            random_bytes: The source of randomness.
-
-        Returns:
-            The values.
-        """
+        """`size` independent values of N_Z(0, S²)."""
         return discrete_gaussian(size, random_bytes)
 
 
@@ -96,16 +81,9 @@ class Draws:
 
 
 def verify_calibration(calibration: Calibration) -> Fraction:
-    """Check that measurements with these constants are (ε, δ)-DP.
+    """Return the δ that measurements with these constants spend: an upper bound of the theorem's δ at their ε.
 
-    Args:
-        calibration: The constants that will be used.
-
-    Returns:
-        The δ that is spent: an upper bound of the theorem's δ at this ε.
-
-    Raises:
-        VerificationError: An inequality of the theorem does not hold.
+    Raises VerificationError if an inequality of the theorem does not hold, so that they may not be (ε, δ)-DP.
     """
     _check_form(calibration)
     for stage in calibration.stages:
@@ -127,15 +105,7 @@ def verify_calibration(calibration: Calibration) -> Fraction:
 
 
 def profile(calibration: Calibration, epsilon: Fraction) -> Fraction:
-    """The theorem's δ at another ε ≥ 0, for constants that were verified: an upper bound.
-
-    Args:
-        calibration: The constants.
-        epsilon: Any ε ≥ 0.
-
-    Returns:
-        δ_T + (1 − δ_T)·δ_μ(ε) + 4κ.
-    """
+    """The theorem's δ at another ε ≥ 0, for verified constants: an upper bound of δ_T + (1 − δ_T)·δ_μ(ε) + 4κ."""
     revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
     return revealed + (1 - revealed) * _gaussian_delta(calibration, epsilon) + SMOOTHING_DELTA
 
@@ -157,12 +127,6 @@ def replace_one(calibration: Calibration) -> Fraction | None:
 
     The sums then differ by two non-negative vectors, so the squared norm at most doubles; the probability that a key is
     published which only one person has stays the same.
-
-    Args:
-        calibration: Constants that were verified.
-
-    Returns:
-        The least ε of three digits after the first that is shown to do, at most 2ε; None if 2ε does not.
     """
     revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
 

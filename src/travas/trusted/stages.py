@@ -55,14 +55,7 @@ class Stage:
     delta: Fraction = Fraction(0)
 
     def weight(self, keys: int) -> int:
-        """w_m: what a case with `keys` keys adds to each of them.
-
-        Args:
-            keys: The number of keys.
-
-        Returns:
-            The weight.
-        """
+        """w_m: what a case with `keys` keys adds to each of them."""
         return isqrt(self.contribution**2 // keys)
 
     @property

@@ -47,14 +47,7 @@ class NoiseTable:
         return len(self.high) + 1
 
     def cumulative(self, cases: int) -> int:
-        """Return P[N ≤ cases]·2^128, exactly: the probability that a variant of `cases` cases is kept.
-
-        Args:
-            cases: The number of cases.
-
-        Returns:
-            The probability times 2^128.
-        """
+        """Return P[N ≤ cases]·2^128, exactly: the probability that a variant of `cases` cases is kept."""
         if cases < 1:
             return 0
         if cases >= self.length:
@@ -62,22 +55,11 @@ class NoiseTable:
         return int(self.high[cases - 1]) << _HALF | int(self.low[cases - 1])
 
     def keep_probability(self, cases: int) -> Fraction:
-        """Return P[N ≤ cases].
-
-        Args:
-            cases: The number of cases.
-
-        Returns:
-            The probability, exactly.
-        """
+        """Return P[N ≤ cases]."""
         return Fraction(self.cumulative(cases), ONE)
 
     def boundaries(self) -> Iterator[int]:
-        """Return P[N ≤ j]·2^128 for j = 1..length, from the arrays that are sampled.
-
-        Returns:
-            The probabilities times 2^128, in this order.
-        """
+        """Return P[N ≤ j]·2^128 for j = 1..length, from the arrays that are sampled."""
         for start in range(0, len(self.high), 1 << 16):
             part = slice(start, start + (1 << 16))
             for high, low in zip(self.high[part].tolist(), self.low[part].tolist(), strict=True):
@@ -85,11 +67,7 @@ class NoiseTable:
         yield ONE
 
     def centre(self) -> int:
-        """max(1, round E[N]): the constant added to n − N, so that noisy counts are correct on average.
-
-        Returns:
-            The constant.
-        """
+        """max(1, round E[N]): the constant added to n − N, so that noisy counts are correct on average."""
         total = self.length * ONE - sum(self.boundaries()) + ONE  # E[N] = Σ_{j ≥ 0} P[N > j]
         return max(1, round(Fraction(total, ONE)))
 
@@ -134,13 +112,6 @@ class Noise:
 
         U is uniform on 128 bits. Its upper half decides nearly always; where it equals that of a boundary, the
         lower half is drawn too. The work does not depend on any count.
-
-        Args:
-            size: The number of values.
-            random_bytes: The source of randomness.
-
-        Returns:
-            The values.
         """
         import numpy as np
 

@@ -84,28 +84,16 @@ class LogDiagnosis:
         return tuple(attrs.evolve(self.reading, **setting) for setting in settings)
 
     def command_lines(self) -> tuple[str, ...]:
-        """Return the command that releases this log, but for its parameters and output; several if something is left open.
-
-        Returns:
-            The command lines.
-        """
+        """Return the command that releases this log, but for its parameters and output; several if something is left open."""
         commands = (["travas", "anonymize", self.source, *_options(reading)] for reading in self.readings)
         return tuple(f"{shlex.join(command)} {STILL_TO_SET}" for command in commands)
 
     def toml(self) -> tuple[str, ...]:
-        """Return the `[reading]` table of a `travas.toml`; several if something is left open.
-
-        Returns:
-            The tables as text.
-        """
+        """Return the `[reading]` table of a `travas.toml`; several if something is left open."""
         return tuple("\n".join(["[reading]", *_lines(reading)]) for reading in self.readings)
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as plain values.
-
-        Returns:
-            The values by name.
-        """
+        """Return everything as plain values."""
         return {
             "confidential": True,
             "findings": [

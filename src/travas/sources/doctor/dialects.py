@@ -35,15 +35,7 @@ class TextForm:
 
 
 def dialect_findings(path: Path, reading: Reading) -> TextForm:
-    """Find encoding, delimiter and quote of a text table.
-
-    Args:
-        path: The file.
-        reading: The settings that are already known.
-
-    Returns:
-        The reading with the settings that are needed to read the file.
-    """
+    """Find encoding, delimiter and quote of a text table."""
     scanned = _Bytes.of(path)
     findings: list[Observation] = []
     if reading.encoding is None:

@@ -20,15 +20,7 @@ _SHOWN = 3
 
 
 def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, list[Observation]]:
-    """Find the transitions of events, and propose to read one of them if there are starts and completions.
-
-    Args:
-        table: The events.
-        reading: The reading so far.
-
-    Returns:
-        The reading, and what was found.
-    """
+    """Find the transitions of events, and propose to read one of them if there are starts and completions."""
     column = recognised("lifecycle", table.columns)
     if column is None or reading.lifecycle != "all" or column in reading.activities:
         return reading, []
@@ -46,17 +38,7 @@ def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, l
 def row_findings(
     table: pl.DataFrame, reading: Reading, units: Sequence[str], times: TimeValues | None = None
 ) -> Iterator[Observation]:
-    """Yield what the rows are like.
-
-    Args:
-        table: The events that are read.
-        reading: The proposed reading.
-        units: Columns whose names suggest a person.
-        times: The values of its timestamps, if they are text that was examined.
-
-    Yields:
-        The findings.
-    """
+    """Yield what the rows are like."""
     case = reading.case or recognised("case", table.columns)
     activity = reading.activities[0] if reading.activities else recognised("activity", table.columns)
     time = None if reading.order == "file" else reading.timestamp or recognised("timestamp", table.columns)

@@ -74,14 +74,7 @@ class TimeValues:
 
 
 def times_of(values: pl.Series) -> TimeValues:
-    """Return how a column of text can be read as times.
-
-    Args:
-        values: The values as text; null and empty text are missing.
-
-    Returns:
-        The formats that fit all values. If none does but one fits most, that one, with the number of others.
-    """
+    """Return how a column of text can be read as times."""
     known = values.is_not_null() & (values != "")
     texts = values.filter(known)
     if texts.is_empty():

@@ -27,12 +27,7 @@ _DEFAULT_LENGTH = 4
 
 
 class AbstractionChips:
-    """The chips of one abstraction, in the order in which they were chosen.
-
-    Args:
-        text: The abstraction, such as `first | prefix:8`; empty is the unchanged trace.
-        changed: Called with the new text.
-    """
+    """The chips of one abstraction, in the order in which they were chosen."""
 
     def __init__(self, text: str, changed: Callable[[str], Any]) -> None:
         self._steps = [part.strip() for part in text.split("|")] if text else []

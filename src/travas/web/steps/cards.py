@@ -24,15 +24,7 @@ class Card:
 
 
 class Cards:
-    """A group of cards, one of which is chosen.
-
-    Args:
-        legend: What is chosen.
-        name: The name of the group, unique on the page.
-        cards: The choices.
-        value: The chosen one; a value of no card leaves all of them open.
-        changed: Called with the value when the user chooses another card.
-    """
+    """A group of cards, one of which is chosen."""
 
     def __init__(
         self, legend: str, name: str, cards: Sequence[Card], value: str, changed: Callable[[str], Any]

@@ -55,12 +55,7 @@ def suggested_name(path: Path | None, name: str) -> str:
 
 
 class AccountPanel:
-    """The fields for the data set and its budget, and a bar of what is spent, what this release costs and what is left.
-
-    Args:
-        page: The page.
-        changed: Called when the account is being looked up and when it is known.
-    """
+    """The fields for the data set and its budget, and a bar of what is spent, what this release costs and what is left."""
 
     def __init__(self, page: Page, changed: Callable[[], Any]) -> None:
         self._page, self._session, self._changed = page, page.session, changed

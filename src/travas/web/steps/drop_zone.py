@@ -17,14 +17,7 @@ _WHY = {
 
 
 class DropZone(ui.element, component="drop_zone.js"):
-    """A file input that sends the file to an address of this server.
-
-    Args:
-        label: What is chosen.
-        address: Where the file is sent, as the body of a POST request; its name is a parameter.
-        limit: The largest number of bytes.
-        refused: Called with a message if the file was not sent.
-    """
+    """A file input that sends the file to an address of this server."""
 
     def __init__(self, label: str, address: str, limit: int, refused: Callable[[str], Any]) -> None:
         super().__init__()
