@@ -137,6 +137,15 @@ def test_the_unit_name_of_the_data_set_is_an_allowed_unit(tmp_path: Path, ledger
         assert ("unit is 'Patientennummer'" in problem) is (unit_name is None)
 
 
+def test_all_broken_rules_are_named_at_once_with_their_parameters(small_csv: Path, tmp_path: Path) -> None:
+    policy = Policy.load(written(tmp_path / "policy.toml", *RULES))
+    with pytest.raises(PolicyError) as error:
+        run(Request(small_csv, mechanism("optimal", 1, "1e-6"), policy=policy))
+    assert all(PROBLEMS[name] in str(error.value) for name in RULES if not name.endswith("_per_year"))
+    named = {error.value.field, *error.value.other_fields}
+    assert named == {"epsilon", "delta", "ledger", "unit", "mechanism", "reason", "signed_off_by"}
+
+
 def test_a_yearly_limit_needs_a_ledger(small_csv: Path, tmp_path: Path) -> None:
     policy = Policy.load(written(tmp_path / "policy.toml", "epsilon_per_year"))
     with pytest.raises(PolicyError, match="not charged, so the sum of a year is not known"):

@@ -18,3 +18,7 @@ def test_a_public_function_documents_its_parameters_and_result(name: str) -> Non
     documented = re.findall(r"^ {4}\**(\w+):", sections.get("Args", ""), flags=re.MULTILINE)
     assert documented == list(inspect.signature(function).parameters)
     assert function.__annotations__["return"] == "None" or {"Returns", "Yields"} & set(sections)
+
+
+def test_completion_offers_public_names_only() -> None:
+    assert [name for name in dir(travas) if not name.startswith("__")] == sorted(set(travas.__all__) - {"__version__"})

@@ -258,3 +258,11 @@ def test_a_wrong_encoding_names_the_option(tmp_path: Path, travas: Run) -> None:
     refused = travas("inspect", tmp_path / "log.csv")
     assert refused.code == 2 and "not encoded as utf-8" in refused.err and "cp1252" in refused.err
     assert travas("inspect", tmp_path / "log.csv", "--encoding", "cp1252").code == 0
+
+
+def test_a_wrong_delimiter_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("case;activity;timestamp\n1;a;2024-01-01\n")
+    with pytest.raises(LogError) as error:
+        read(path, Reading(delimiter=","))
+    assert error.value.field == "delimiter"

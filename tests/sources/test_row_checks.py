@@ -31,6 +31,30 @@ def test_columns_of_odd_types_are_reported(column: str) -> None:
         assert len(reported) == (column != "patient_id") and all(column in text for text in reported)
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["start", "complete", "schedule"], ["where"]),
+        (["Start", "Complete", None], ["where"]),
+        (["complete", "complete", "complete"], []),
+        (["start", "complete", "fever"], []),
+    ],
+)
+def test_starts_and_completions_are_noticed_whatever_the_column_is_called(
+    values: list[str | None], said: list[str]
+) -> None:
+    times = [datetime(2024, 1, 1)] * 3
+    table = {"Fall": ["1", "1", "2"], "Aktivität": ["a", "a", "b"], "Zeit": times, "Status": values}
+    found = [each for each in doctor(pl.DataFrame(table)).findings if each.topic == "lifecycle"]
+    assert [each.field for each in found] == said and all("'Status=" in each.text for each in found)
+
+
+@pytest.mark.parametrize("column", ["Patientennummer", "Patienten-Nr.", "patient_number", "MRN"])
+def test_columns_of_persons_are_noticed(column: str) -> None:
+    table = {"case": ["1", "2"], "activity": ["a", "b"], "timestamp": [datetime(2024, 1, 1)] * 2, column: ["x", "x"]}
+    assert [each.field for each in doctor(pl.DataFrame(table)).findings if each.topic == "persons"] == ["unit"]
+
+
 Row = tuple[str | None, str, str | None]
 
 

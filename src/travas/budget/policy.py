@@ -106,12 +106,14 @@ class PolicyRule:
 class CheckedRule:
     """A rule in words, and the problem: why a release breaks it, with the rule's own explanation; empty if it does not.
 
-    `is_spent` says that the release itself would be allowed, but not together with those before it.
+    `is_spent` says that the release itself would be allowed, but not together with those before it. `field` is the
+    parameter that the rule is about.
     """
 
     text: str
     problem: str
     is_spent: bool = False
+    field: str = ""
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ class Policy:
         account: Account | None,
         period: ChargedPeriod | None,
     ) -> None:
-        """Raise PolicyError, with the rule's own explanation, if a release breaks a rule; BudgetError if a sum is spent.
+        """Raise PolicyError if a release breaks rules, with the explanations of all; BudgetError if a sum is spent.
 
         Args:
             mechanism: The mechanism of the release.
@@ -213,7 +215,13 @@ class Policy:
         """
         broken = [rule for rule in self.checked(mechanism, approval, account, period).rules if rule.problem]
         if broken:
-            raise (BudgetError if all(rule.is_spent for rule in broken) else PolicyError)(broken[0].problem)
+            field, *others = dict.fromkeys(rule.field for rule in broken)
+            prefix = f"policy {self.name!r}: "
+            raise (BudgetError if all(rule.is_spent for rule in broken) else PolicyError)(
+                "; ".join([broken[0].problem, *(rule.problem.removeprefix(prefix) for rule in broken[1:])]),
+                field=field,
+                other_fields=tuple(others),
+            )
 
     def checked(
         self,
@@ -241,7 +249,7 @@ class Policy:
             source = f" ({rule.source})" if rule.source else ""
             words = f"policy {self.name!r}: {problem}; {rule.text}, because {rule.because}{source}" if problem else ""
             is_spent = bool(problem) and account is not None and rule.name in _YEARLY
-            rules.append(CheckedRule(rule.text, words, is_spent))
+            rules.append(CheckedRule(rule.text, words, is_spent, _field(rule, account)))
         return CheckedPolicy(self.name, tuple(rules))
 
     def describe(self) -> dict[str, Any]:
@@ -262,6 +270,15 @@ def _rule(where: str, name: str, content: Any) -> PolicyRule:
     if name in _LIMITS:
         value = exact(value, f"{where}.{key}")
     return PolicyRule(name, value, because, value_of(where, table, "source", str) or "")
+
+
+def _field(rule: PolicyRule, account: Account | None) -> str:
+    """Return the parameter that a rule is about."""
+    if rule.name in _YEARLY and account is None:
+        return "ledger"
+    if rule.name in _LIMITS:
+        return "epsilon" if _LIMITS[rule.name][0] == "ε" else "delta"
+    return _LISTS[rule.name] if rule.name in _LISTS else _REQUIRED[rule.name][0]
 
 
 def _problem(

@@ -148,6 +148,10 @@ class _Search:
             return
         field, *others = dict.fromkeys(field for field, _ in self._problems)
         problems = "; ".join(dict.fromkeys(problem for _, problem in self._problems))
+        if len(self._present) == 1 and any(mark in self._present[0] for mark in ",;\t|"):
+            problems = f"the header has only one cell: set delimiter if it is another one; {problems}"
+            others = [field, *others]
+            field = "delimiter"
         raise LogError(
             f"{where}: {problems}; {available_names(self._present, 30, self._missing)}",
             field=field,

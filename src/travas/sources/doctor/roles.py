@@ -13,8 +13,9 @@ from .time_formats import TimeValues, examples, times_of
 _END_WORDS = ("end", "complete", "ende", "fin", "einde", "fim", "fine", "completion", "closed")
 _START_WORDS = ("start", "begin", "anfang", "debut", "inicio", "inizio")
 UNIT_WORDS = (
-    "patient", "patientid", "patientin", "kunde", "kundennummer", "kundennr", "customer", "customerid", "client",
-    "clientid", "person", "personid", "personnummer", "user", "userid", "cliente", "paziente", "paciente", "klant",
+    "patient", "patientid", "patientin", "patientennummer", "patientennr", "patientenid", "patientnumber", "patientno",
+    "mrn", "kunde", "kundennummer", "kundennr", "kundenid", "personalnummer", "versichertennummer", "customer", "customerid",
+    "client", "clientid", "person", "personid", "personnummer", "user", "userid", "cliente", "paziente", "paciente", "klant",
     "klantnummer", "burger", "bsn", "mitarbeiter", "employee", "employeeid", "versicherter", "accountid", "contactid",
 )  # fmt: skip
 _SAMPLE = 20_000

@@ -17,11 +17,18 @@ from .time_formats import TimeValues
 
 _CASE, _ACTIVITY, _ROW, _NUMBER, _TIED = "case", "activity", "row", "number", "tied"
 _SHOWN = 3
+_TRANSITIONS = frozenset({
+    "schedule", "assign", "reassign", "start", "suspend", "resume", "complete", "withdraw", "autoskip", "manualskip",
+    "ate_abort", "pi_abort", "abort", "unknown",
+})  # fmt: skip
+"""The transitions of the XES standard and MXML: values by which a column of another name is recognised."""
 
 
 def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, list[Observation]]:
     """Find the transitions of events, and propose to read one of them if there are starts and completions."""
     column = recognised("lifecycle", table.columns)
+    if column is None and reading.lifecycle == "all":
+        return reading, list(_unnamed_transitions(table, reading))
     if column is None or reading.lifecycle != "all" or column in reading.activities:
         return reading, []
     if (texts := _texts(table[column])) is None:
@@ -33,6 +40,25 @@ def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, l
         return reading, [Observation("lifecycle", f"column {column!r}: {shown}; all events are read")]
     text = f"column {column!r}: {shown}; with complete, every activity is read once; with all, possibly several times"
     return attrs.evolve(reading, lifecycle="complete"), [Observation("lifecycle", text, "choice")]
+
+
+def _unnamed_transitions(table: pl.DataFrame, reading: Reading) -> Iterator[Observation]:
+    """Yield the columns whose values are transitions, starts and completions among them, whatever they are called."""
+    used = {reading.case, reading.timestamp, *reading.activities, *(name for name, _ in reading.where)}
+    for name in table.columns:
+        if name in used or table.schema[name] not in (pl.String, pl.Categorical):
+            continue
+        values = table[name].drop_nulls().unique().cast(pl.String).to_list()
+        found = {value.lower() for value in values}
+        if found <= _TRANSITIONS and {"start", "complete"} <= found:
+            complete = next(value for value in values if value.lower() == "complete")
+            yield Observation(
+                "lifecycle",
+                f"column {name[:40]!r} has start and complete: as it is, every activity is read several times; to read "
+                f"it once, set where to {f'{name}={complete}'!r}",
+                "choice",
+                "where",
+            )
 
 
 def row_findings(
