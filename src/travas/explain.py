@@ -6,9 +6,10 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
-from .mechanisms.mechanism import Mechanism
+from .mechanisms.ladder import generalises
+from .mechanisms.mechanism import Mechanism, tables_of
 from .releases.estimate import Estimate
-from .releases.release import Kind, ReleasedLog
+from .releases.release import Kind, ReleasedLog, count_noun
 from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
@@ -168,7 +169,7 @@ def counted_per(unit: PrivacyUnit, counted: Counted | None, person: str = "") ->
 def released_by(mechanism: Mechanism) -> Released:
     """Return what is released: variants, any sequence over a public alphabet, generated traces, or pairs of activities."""
     others: dict[Kind, Released] = {"synthetic log": "generated traces", "process map": "pairs of activities"}
-    return others.get(mechanism.kind, "any sequence" if mechanism.invents_variants else "variants of the log")
+    return others.get(mechanism.kind, "any sequence" if hasattr(mechanism, "alphabet") else "variants of the log")
 
 
 def of_delta(delta: Fraction, unit: str, released: Released) -> str:
@@ -270,10 +271,10 @@ def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> str | N
     )
     ladder = (
         "add more general rungs to the ladder"
-        if mechanism.generalises
+        if generalises(mechanism)
         else "use a ladder, which generalises rare variants step by step"
     )
-    few = _why_few(mechanism, noun or mechanism.noun)
+    few = _why_few(mechanism, noun or count_noun(mechanism))
     return (
         f"{first} {few} To release more: {ladder}; use a larger ε; or use an abstraction that makes variants more alike. "
         "Every further release is charged."
@@ -310,14 +311,43 @@ def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
     )
 
 
+def summary(kind: type[Mechanism]) -> str:
+    """What a mechanism does, in words that follow its name and a colon; of another package, the first line of its docstring."""
+    about = (kind.__doc__ or kind.name).strip().partition("\n")[0].rstrip(".")
+    return _SUMMARIES.get(kind.name, about)
+
+
+_SUMMARIES = {
+    "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
+    "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
+    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was set",
+    "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
+    "sacofa": "a prefix tree on plausible prefixes, with rules covered by the budget (Fahrenkrog-Petersen et al. 2021)",
+    "ladder": (
+        "variants are generalised step by step (by rungs) and counted, each case at most once; every rung keeps what "
+        "optimal would, for its share of ε and δ"
+    ),
+    "synthesis": (
+        "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated from "
+        "these measurements alone: its traces need not occur in the original log"
+    ),
+    "map": (
+        "activities, and pairs of activities that directly follow each other, are measured with exact Gaussian noise; a case "
+        "adds at most a fixed amount to all of them together"
+    ),
+}
+
+
 def noise_in_words(mechanism: Mechanism) -> tuple[str, ...]:
     """Describe the noise and how it was checked, one line for each part."""
     if mechanism.kind in ("synthetic log", "process map"):
         return _measurements_in_words(cast("GaussianMechanism", mechanism))
-    tables = mechanism.tables()
+    tables = tables_of(mechanism)
     checked = (
         f"table of {noise.table.length:,} entries of 128 bits, each checked in exact integers" for noise in tables
     )
+    if not tables and mechanism.delta:
+        return ("not described by the mechanism",)
     return tuple(checked) if tables else ("discrete Laplace, sampled exactly, without a table",)
 
 

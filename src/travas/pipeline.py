@@ -29,7 +29,7 @@ from .log.log import Log, Roles
 from .mechanisms.mechanism import Mechanism
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release
-from .releases.release import Release, VariantRelease, check_columns
+from .releases.release import Release, VariantRelease, check_columns, released_times
 from .request import Request
 from .sources.engine import assumptions_of, read
 from .sources.example_log import ExampleLog
@@ -281,7 +281,7 @@ def _fitting(request: Request, variants: Log) -> Mechanism:
     """Return the mechanism that is charged. One that does not fit the log is refused."""
     mechanism = request.mechanism
     recorded = variants.totals is not None and variants.totals.details.times == "read"
-    if request.times == "if recorded" and mechanism.released_times is not None and not recorded:
+    if request.times == "if recorded" and released_times(mechanism) is not None and not recorded:
         mechanism = attrs.evolve(cast(Any, mechanism), times=None)  # by the columns of the log, which are public
     mechanism.check(variants)
     check_columns(variants.columns, mechanism)

@@ -14,7 +14,7 @@ from .budget.policy import Policy
 from .errors import ParameterError, check_encodable, shown
 from .log.log import Log
 from .log.options import TimesRule
-from .mechanisms.mechanism import Mechanism
+from .mechanisms.mechanism import Mechanism, protecting
 from .outputs.atomic import Existing
 from .releases.release import (
     KINDS,
@@ -25,6 +25,7 @@ from .releases.release import (
     check_frequencies,
     check_profile,
     check_timestamps,
+    released_times,
 )
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 
@@ -112,10 +113,10 @@ class Request:
         if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit
-        object.__setattr__(self, "mechanism", self.mechanism.protecting(unit))
+        object.__setattr__(self, "mechanism", protecting(self.mechanism, unit))
         reading = self.reading.for_counts_of(self.mechanism.counted)
         details = self.mechanism.details
-        if self.mechanism.released_times is None:
+        if released_times(self.mechanism) is None:
             object.__setattr__(self, "times", "required")  # there is nothing to decide
         elif self.times == "if recorded":
             details = replace(details, times="if recorded")

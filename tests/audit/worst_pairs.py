@@ -18,6 +18,7 @@ from travas import Mechanism, Reading
 from travas.mechanisms import MECHANISMS as ALL
 from travas.mechanisms import mechanism as by_name
 from travas.mechanisms.gaussian import GaussianMechanism
+from travas.mechanisms.mechanism import protecting
 
 EPSILON, DELTA = "0.5", "0.05"
 """Small enough to be kept, large enough to be measured with some thousand runs."""
@@ -88,7 +89,7 @@ PAIRS = (
 
 def mechanism_for(name: str, pair: Pair) -> Mechanism:
     """The mechanism for the unit of a pair, with verified noise."""
-    rule = MECHANISMS[name]().protecting(pair.reading.privacy_unit)
+    rule = protecting(MECHANISMS[name](), pair.reading.privacy_unit)
     rule.guarantee()
     return rule
 

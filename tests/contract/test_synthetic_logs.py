@@ -25,6 +25,7 @@ from travas import Ledger, Log, PrivacyUnit, verify
 from travas.log.plain import plain
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian import MOST_KEYS
+from travas.mechanisms.mechanism import protecting
 from travas.mechanisms.synthesis import Synthesis
 from travas.pipeline import run
 from travas.request import Request
@@ -42,7 +43,7 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 def synthesis(epsilon: str, delta: str, unit: PrivacyUnit | None = None) -> Synthesis:
     rule = mechanism("synthesis", epsilon, delta)
     assert isinstance(rule, Synthesis)
-    made = rule if unit is None else rule.protecting(unit)
+    made = rule if unit is None else protecting(rule, unit)
     assert isinstance(made, Synthesis)
     return made
 

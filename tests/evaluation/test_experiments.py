@@ -22,6 +22,7 @@ from travas.evaluation.compare import METRICS
 from travas.evaluation.experiment import experiment, measure, seeded_release
 from travas.evaluation.grid import NUMBERS, ORIGINAL, Grid, read_grid
 from travas.mechanisms import MECHANISMS, prefix_tree
+from travas.mechanisms.registry import options_of
 from travas.sources.reading import Reading
 
 GRID = """
@@ -337,7 +338,7 @@ def test_what_no_metric_can_judge_is_refused(table: str, line: str, grid: Path) 
 
 def test_the_page_names_every_key(grid: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
-    keys = {option for name in MECHANISMS for option in MECHANISMS[name].options()} - {"alphabet", "person_table"}
+    keys = {option for name in MECHANISMS for option in options_of(MECHANISMS[name])} - {"alphabet", "person_table"}
     keys |= {field.name for field in attrs.fields(Reading)} - {"unit", "max_cases", "counted"}
     assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
     example = page.partition("```toml\n")[2].partition("```")[0]

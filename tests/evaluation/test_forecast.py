@@ -66,7 +66,7 @@ def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> 
     numbers = curve.numbers_of_cases()
     assert numbers[0] == least and numbers[-1] == curve.always_kept
     for at in chances(rule):
-        assert at.kept == rule.keep_probability(at.cases) and at.low <= at.high
+        assert at.kept == curve.probability(at.cases) and at.low <= at.high
     [frequent] = chances(rule, [1000])
     assert frequent.kept == 1 and frequent.low <= 1000 <= frequent.high
     assert chances(rule, [least - 1, 0]) == []

@@ -20,6 +20,7 @@ from travas.evaluation.compare import covered_cases
 from travas.log.abstraction import Abstraction, Grouped, parse_ladder
 from travas.mechanisms import mechanism
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
+from travas.mechanisms.mechanism import tables_of
 from travas.mechanisms.prefix_tree import TwoSidedNoise
 from travas.releases.release import VariantRelease
 from travas.trusted.guarantee import PrivacyUnit
@@ -197,7 +198,7 @@ def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
     assert sum(Fraction(step["delta"]) for step in steps) == rule.delta
     guarantee = rule.guarantee()
     assert guarantee.standing is Standing.PROVEN and 0 < guarantee.delta_spent <= rule.delta
-    assert guarantee.delta_spent == sum(noise.delta_spent for noise in rule.tables())
+    assert guarantee.delta_spent == sum(noise.delta_spent for noise in tables_of(rule))
     assert rule.with_random_bytes(Seeded(1)).guarantee().standing is Standing.NOT_ESTABLISHED
 
 

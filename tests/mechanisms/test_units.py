@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 
 from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing
 from travas.mechanisms import MECHANISMS, mechanism
+from travas.mechanisms.mechanism import tables_of
 from travas.mechanisms.prefix_tree import Tree
 from travas.mechanisms.sacofa import SaCoFa
 from travas.mechanisms.selection import PartitionSelection
+from travas.search.person_tables import GaussianTable
 from travas.search.table_builders import optimal_table, travas_table
 from travas.trusted.guarantee import step
 from travas.trusted.numbers import ONE
@@ -92,7 +94,7 @@ def test_each_variant_of_a_person_at_most_once(name: str, epsilon: str, delta: s
 def test_the_runs_of_utravas_compose_inside(splits: int) -> None:
     """Every variant of a person is drawn for in every run."""
     rule = mechanism("utravas", "4", "0.4", splits=splits, unit=PrivacyUnit("patient", 2))
-    (noise,) = rule.tables()
+    (noise,) = tables_of(rule)
     assert (noise.epsilon, noise.delta) == (Fraction(4, 2 * splits), Fraction(4, 20 * splits))
     growth = growth_below(rule.epsilon)
     for others in combinations_with_replacement(range(noise.table.length + 1), 2):
@@ -111,7 +113,7 @@ def test_the_cases_of_a_person_anywhere_in_a_tree(name: str, epsilon: str, delta
     options: dict[str, Any] = TREES | {"max_length": levels}
     rule = mechanism(name, Fraction(epsilon) * levels, delta, unit=PrivacyUnit("patient", most), **options)
     assert isinstance(rule, Tree)
-    (noise,) = rule.tables()
+    (noise,) = tables_of(rule)
     share = Fraction(4, 5) if name == "sacofa" else Fraction(1)  # the rest pays for the rules
     growth, plain = growth_below(Fraction(epsilon) * share), weights(noise.table)
     for cases in range(1, most + 1):
@@ -127,7 +129,7 @@ def test_the_cases_of_a_person_anywhere_on_a_ladder(shares: str) -> None:
     most, epsilon, delta = 3, Fraction(16), Fraction(2, 5)
     rule = mechanism("ladder", epsilon, delta, rungs="full,prefix:1", shares=shares, unit=PrivacyUnit("patient", most))
     total = Fraction(0)
-    for share, noise in zip(map(Fraction, shares.split(",")), rule.tables(), strict=True):
+    for share, noise in zip(map(Fraction, shares.split(",")), tables_of(rule), strict=True):
         growth, worst = growth_below(epsilon * Fraction(19, 20) * share), Fraction(0)
         assert noise.epsilon == epsilon * Fraction(19, 20) * share / most
         for placed in (way for cases in range(1, most + 1) for way in partitions(cases)):
@@ -137,7 +139,7 @@ def test_the_cases_of_a_person_anywhere_on_a_ladder(shares: str) -> None:
         total += worst
     spent = rule.guarantee().delta_spent
     assert spent * Fraction(99, 100) < total <= spent <= delta  # when all cases share a key, it is reached
-    assert sum(noise.delta for noise in rule.tables()) > 2 * rule.step.delta  # of one step of the whole
+    assert sum(noise.delta for noise in tables_of(rule)) > 2 * rule.step.delta  # of one step of the whole
 
 
 def test_the_rules_of_sacofa_are_paid_for_by_the_step() -> None:
@@ -202,7 +204,8 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
         Fraction(1, 10),
     )
     assert guarantee.neighbours == "add or remove all cases of one person (column patient)"
-    known = Standing.VERIFIED if rule.verified_units else Standing.PROVEN
+    is_verified_whole = isinstance(getattr(rule, "person_table", None), GaussianTable)
+    known = Standing.VERIFIED if is_verified_whole else Standing.PROVEN
     assert guarantee.standing is (Standing.NOT_ESTABLISHED if name.endswith("-published") else known)
     epsilon, delta = guarantee.replace_one
     if name in ("synthesis", "map"):  # Corollary 1 of its proof: better than two steps
@@ -211,9 +214,9 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
         assert epsilon == 4 and delta >= Fraction(2, 10)
     assert any("at most 3 cases per person are counted" in text for text in guarantee.assumptions)
     assert rule.step.epsilon == Fraction(2, 3)
-    for noise in rule.tables():
-        if rule.verified_units:
-            assert (noise.epsilon, noise.delta, noise.counts) == (2, Fraction(1, 10), 3)
+    for noise in tables_of(rule):
+        if is_verified_whole:
+            assert (noise.epsilon, noise.delta, noise.counts) == (Fraction(2), Fraction(1, 10), 3)
         else:
             assert noise.epsilon <= rule.step.epsilon and noise.delta <= rule.delta and noise.counts == 1
     alike = make(name, PrivacyUnit("patient", 1))

@@ -23,7 +23,7 @@ def test_the_cost_is_that_of_the_runs_together(splits: int) -> None:
     rule = UTravas(Fraction(1), Fraction(1, 10), splits)
     run = Travas(Fraction(1, splits), Fraction(1, 10 * splits))
     assert rule.guarantee().delta_spent == splits * run.noise.delta_spent <= Fraction(1, 10)
-    assert rule.keep_probability(3) == 1 - (1 - run.keep_probability(3)) ** splits
+    assert rule.keep_curve().probability(3) == 1 - (1 - run.keep_probability(3)) ** splits
 
 
 def test_the_papers_estimate_of_a_dropped_count() -> None:
@@ -66,7 +66,9 @@ def test_the_splits_follow_from_epsilon_and_delta_alone() -> None:
     assert chosen == [mechanism("utravas", e, d).parameters()["splits"] for e in (2, 1) for d in ("0.5", "0.01")]
     assert max(chosen) > 1  # at (2, 0.5) TraVaS wastes four fifths of δ: splitting pays
     gain, plain = mechanism("utravas", 2, "0.5"), mechanism("travas", 2, "0.5")
-    assert (gain.keep_probability(1) or 0) > 2 * (plain.keep_probability(1) or 0)
+    curves = gain.keep_curve(), plain.keep_curve()
+    assert curves[0] is not None and curves[1] is not None
+    assert curves[0].probability(1) > 2 * curves[1].probability(1)
 
 
 def test_as_published_it_takes_the_splits_that_look_best_on_the_true_log() -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from travas import ParameterError, explain
+from travas import Optimal, ParameterError, explain
 from travas.mechanisms import mechanism
 
 CAUTIOUS = Fraction(1), Fraction(1, 10**6)
@@ -38,8 +38,8 @@ def test_stated_cases_are_a_whole_number(wrong: object) -> None:
 
 
 def test_emptiness_is_decided_by_the_release() -> None:
-    rule = mechanism("optimal", *CAUTIOUS)
-    half = next(cases for cases in range(1, 100) if (rule.keep_probability(cases) or 0) >= Fraction(1, 2))
+    rule = Optimal(*CAUTIOUS)
+    half = next(cases for cases in range(1, 100) if rule.keep_probability(cases) >= Fraction(1, 2))
     empty = explain.of_emptiness(0, rule)
     assert empty is not None and "The release is empty" in empty and f"needs {half:,} cases" in empty
     assert "use a ladder" in empty and "a larger ε" in empty and "abstraction" in empty

@@ -19,6 +19,7 @@ from travas import Ledger, ParameterError, Times
 from travas.project.project_file import Project, template
 from travas.project.project_options import OPTIONS, SECTIONS
 from travas.project.project_release import project_period
+from travas.releases.release import released_times
 
 
 def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, start: Start, folder: Path) -> None:
@@ -70,7 +71,7 @@ def test_times_and_attributes_of_a_synthetic_log_are_part_of_a_project(
     varied = Project.load(path, {"bins": ()}).mechanism(unit).describe()
     assert [attribute["name"] for attribute in varied["attributes"]] == ["ward", "sex"]
     bare = {name: value for name, value in Project.load(path, {}).values.items() if name not in DETAILS}
-    assert Project(bare, folder).mechanism(unit).released_times == Times()
+    assert released_times(Project(bare, folder).mechanism(unit)) == Times()
     without = Project({**bare, "without": "times"}, folder).mechanism(unit)
     assert "times" not in without.describe()
 

@@ -19,7 +19,7 @@ from travas import anonymize, write_report
 from travas.budget.account import Approval
 from travas.budget.policy import PolicyRule
 from travas.errors import VerificationError
-from travas.mechanisms import MECHANISMS, mechanism
+from travas.mechanisms import MECHANISMS, mechanism, registry
 from travas.mechanisms import mechanism as by_name
 from travas.outputs.example import write_hospital_log
 from travas.pipeline import run
@@ -43,7 +43,11 @@ class Tags(HTMLParser):
 
 def options_of(name: str) -> dict[str, Any]:
     kind = MECHANISMS[name]
-    return {"max_length": 4, "prune": 20, "alphabet": ["register", "visit"]} if "prune" in kind.options() else {}
+    return (
+        {"max_length": 4, "prune": 20, "alphabet": ["register", "visit"]}
+        if "prune" in registry.options_of(kind)
+        else {}
+    )
 
 
 def machine(html: str) -> dict[str, Any]:

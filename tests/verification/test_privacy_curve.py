@@ -15,6 +15,7 @@ from conftest import Run
 from travas import Mechanism, PrivacyUnit, Synthesis, Times
 from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism
+from travas.mechanisms.mechanism import tables_of
 from travas.mechanisms.selection import PartitionSelection
 from travas.mechanisms.utravas import UTravas
 from travas.trusted.guarantee import ONE_CASE, Standing
@@ -64,8 +65,8 @@ def test_the_curve_is_computed_from_the_noise_that_is_sampled(name: str, options
     rule = made(name, options)
     losses = rule.losses()
     stated = {id(part.noise) for part in losses if part.noise is not None}
-    sampled = {id(noise) for noise in rule.tables()} or {id(getattr(rule, "noise", None))}
-    assert stated == (sampled if isinstance(losses[0], Measurements) or rule.tables() else set())
+    sampled = {id(noise) for noise in tables_of(rule)} or {id(getattr(rule, "noise", None))}
+    assert stated == (sampled if isinstance(losses[0], Measurements) or tables_of(rule) else set())
 
 
 def test_times_are_part_of_the_curve() -> None:

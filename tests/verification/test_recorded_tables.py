@@ -13,6 +13,7 @@ import pytest
 from travas import Log, ParameterError, PrivacyUnit, Standing, anonymize, from_description, verify
 from travas.errors import VerificationError
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import protecting
 from travas.mechanisms.selection import Optimal, PartitionSelection
 from travas.search.person_tables import GaussianTable
 
@@ -98,7 +99,7 @@ def test_a_description_is_the_mechanism_with_its_table() -> None:
 def test_what_the_user_writes_now_gets_the_table_that_keeps_more() -> None:
     chosen = from_description(DESCRIPTION)
     assert chosen.describe() == DESCRIPTION | {"person_table": TABLE}
-    assert mechanism("optimal", 1, "1e-6").protecting(PATIENT) == chosen
+    assert protecting(mechanism("optimal", 1, "1e-6"), PATIENT) == chosen
 
 
 def test_a_table_for_persons_needs_a_unit() -> None:

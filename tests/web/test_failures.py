@@ -12,6 +12,7 @@ import pytest
 
 from travas.errors import ChargedError, LogError, MissingExtraError, OutputError, ParameterError, TravasError
 from travas.mechanisms import MECHANISMS
+from travas.mechanisms.registry import options_of
 from travas.sources.reading import Reading
 from travas.web.failures import in_words, known_as
 from travas.web.preview import preview
@@ -52,7 +53,7 @@ def test_every_field_of_the_page_has_its_step(step: str) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_option_of_a_mechanism_has_a_step(name: str) -> None:
-    for option in MECHANISMS[name].options():
+    for option in options_of(MECHANISMS[name]):
         assert in_words(ParameterError("wrong", field=option)) == "wrong (step Protect)"
 
 

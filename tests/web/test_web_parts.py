@@ -17,6 +17,7 @@ from travas import explain as words
 from travas.budget.account import Approval
 from travas.errors import OutputError, ParameterError, TravasError
 from travas.mechanisms.ladder import Ladder
+from travas.mechanisms.mechanism import tables_of
 from travas.outputs.example import write_hospital_log
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons
@@ -54,7 +55,7 @@ def test_the_fast_curve_is_the_verified_one(name: str, epsilon: str, delta: str,
         least = None
     recipe = recipe.with_option("minimum_cases", least) if least else recipe
     chosen = recipe.build()
-    points, table, below = curve.points(chosen), chosen.tables()[0].table, (least or 1) - 1
+    points, table, below = curve.points(chosen), tables_of(chosen)[0].table, (least or 1) - 1
     runs = getattr(chosen, "splits", None) or 1
     assert points[0][0] == 1 and points[-1] == (below + table.length, 1.0)
     for cases, share in points:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 from .. import explain
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
 from ..log.log import Log
+from ..mechanisms.ladder import generalises, rungs_of
 from ..outputs.guarantee_file import guarantee_path
 from ..pipeline import Outcome, run
-from ..releases.release import Kind, Release, VariantRelease
+from ..releases.release import Kind, Release, VariantRelease, about_timestamps
 from ..request import Request
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.numbers import as_text, rounded_up
@@ -60,8 +61,8 @@ def print_confidential(released: Release, variants: Log) -> None:
     original, pairs = variants.summary(), explain.pairs(released.mechanism)
     sizes = (original.cases, pairs), (original.variants, "variants"), (original.events, "events")
     lines = [CONFIDENTIAL_HEADING, "read: " + ", ".join(number_of(*size) for size in sizes)]
-    if isinstance(released, VariantRelease) and released.mechanism.generalises:
-        rungs = [released.mechanism.abstractions[rung] for rung in sorted(set(released.rungs))]
+    if isinstance(released, VariantRelease) and generalises(released.mechanism):
+        rungs = [rungs_of(released.mechanism)[rung] for rung in sorted(set(released.rungs))]
         lines.append(f"covered: {covered_cases(variants, released, rungs):.1%} of the cases")
     elif isinstance(released, VariantRelease):
         lines.append(f"kept: {len(released.variants) / max(original.variants, 1):.1%} of the variants")
@@ -187,7 +188,7 @@ def _synthetic(released: SyntheticRelease) -> tuple[dict[str, Any], Rows]:
         "noise_share": round(quality.noise_share, 4),
         "pairs": sum(pair.used for pair in quality.pairs),
         "pairs_mostly_noise": len(quality.mostly_noise),
-        "timestamps": released.mechanism.timestamps,
+        "timestamps": about_timestamps(released.mechanism),
         "attributes": [column.attribute for column in released.case_columns],
         "shares": shares,
     }

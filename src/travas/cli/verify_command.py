@@ -10,6 +10,7 @@ import typer
 from ..errors import ParameterError, VerificationError
 from ..explain import counted_per, noise_in_words, weak_protection
 from ..mechanisms.mechanism import Mechanism
+from ..releases.release import count_noun
 from ..trusted.guarantee import ONE_CASE, Standing
 from ..trusted.numbers import as_text, rounded_up
 from .console import bar, console, grid, panel, percent, print_json, progress
@@ -141,7 +142,7 @@ def _show_facts(verified: Verified, what: Literal["of a file", "of parameters"],
 def _show_keep_curve(mechanism: Mechanism) -> None:
     if not (keeps := _keep_curve(mechanism)):
         return
-    noun = mechanism.noun
+    noun = count_noun(mechanism)
     table = grid()
     for cases, kept in keeps:
         unit = "" if noun != "cases" else " case" if cases == 1 else " cases"

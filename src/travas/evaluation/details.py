@@ -22,7 +22,7 @@ from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.profiles import MISSING
-from ..releases.release import Release
+from ..releases.release import Release, released_attributes, released_times
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 from ..sources.engine import read
@@ -472,9 +472,9 @@ def compare_details(original: Log, released: SyntheticRelease | ReleasedDetails)
     made = ReleasedDetails.of(released) if isinstance(released, SyntheticRelease) else released
     check_details(original.totals, made.details)
     before, after = fetched_cases(cast(Totals, original.totals)), made.cases
-    measured = made.mechanism.released_times if made.details.times == "read" else None
+    measured = released_times(made.mechanism) if made.details.times == "read" else None
     times = None if measured is None else time_distance(before, after, measured.zone)
-    attributes = (attribute_distance(before, after, attribute) for attribute in made.mechanism.released_attributes)
+    attributes = (attribute_distance(before, after, attribute) for attribute in released_attributes(made.mechanism))
     return DetailComparison(times, tuple(attributes))
 
 

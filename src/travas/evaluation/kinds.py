@@ -14,9 +14,10 @@ from ..errors import EmptyLogError
 from ..evaluation import metrics
 from ..explain import HALF, check_stated_cases, of_curve
 from ..mechanisms import MECHANISMS, mechanism
+from ..mechanisms.ladder import generalises
 from ..mechanisms.mechanism import Mechanism
 from ..releases.process_map import map_release
-from ..releases.release import KINDS, Kind, Release
+from ..releases.release import KINDS, Kind, Release, count_noun
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
@@ -35,7 +36,7 @@ Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
 def _first_of_each() -> dict[Alternative, str]:
     first: dict[Alternative, str] = {}
     for name, made in MECHANISMS.items():
-        first.setdefault("ladder" if made.generalises else made.kind, name)
+        first.setdefault("ladder" if generalises(made) else made.kind, name)
     return first
 
 
@@ -129,7 +130,7 @@ def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
     half, always = curve.first_above(HALF), curve.always_kept
     where = f" on {curve.rung}" if curve.rungs else ""
     share = "" if cases is None else f": {always / cases:.2%} of {cases:,} cases"
-    return (of_curve(half, always, rule.noun + where) + share,)
+    return (of_curve(half, always, count_noun(rule) + where) + share,)
 
 
 def advice(

@@ -19,12 +19,10 @@ from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.prefix_tree import Prefixes, Tree, Trie, allowed_after
 from ..mechanisms.sacofa import eventually_follows, first_and_last
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
-from ..releases.estimate import Estimate, measured
 from ..releases.release import VariantRelease
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import DiscreteLaplace, RandomBytes, Seeded, happens, uniform_below
-from ..trusted.tables import Noise
 from .metrics import relative_log_similarity
 
 if TYPE_CHECKING:
@@ -47,10 +45,7 @@ class UTravasPublished(Mechanism):
     """
 
     name = "utravas-published"
-    summary = "uTraVaS with the number of runs whose releases are most like the original log, which no budget covers"
-    proof = "docs/mechanisms/utravas.md"
     counted = "units"
-    extra = "metrics"
 
     splits: int = attrs.field(default=MOST_SPLITS, converter=_most_splits)
 
@@ -61,18 +56,12 @@ class UTravasPublished(Mechanism):
     def _with(self, splits: int) -> UTravas:
         return UTravas(self.epsilon, self.delta, splits, random_bytes=self.random_bytes, unit=self.unit)
 
-    def tables(self) -> tuple[Noise, ...]:
-        return tuple(self._with(splits).run.noise for splits in range(2, self.splits + 1))
-
     def _promise(self) -> Guarantee:
         reason = "the number of splits was chosen by looking at the original log, which no budget covers"
         return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
 
     def parameters(self) -> dict[str, Any]:
         return {"splits": self.splits}
-
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        return measured(noisy, None)
 
     def check(self, variants: Log) -> None:
         """Also select the number of splits, which may need the extra `metrics`, because nothing must fail after the charge."""
@@ -111,8 +100,6 @@ class SaCoFaPublished(Tree):
     """
 
     name = "sacofa-published"
-    summary = "SaCoFa with rules that are read from the original log, and the whole budget spent on every level"
-    proof = "docs/mechanisms/sacofa.md"
 
     @property
     def level(self) -> GroupStep:

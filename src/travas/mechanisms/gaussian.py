@@ -26,7 +26,6 @@ from ..trusted.losses import Losses, Measurements
 from ..trusted.numbers import as_text
 from ..trusted.stage_check import Draws, GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
-from ..trusted.tables import Noise
 from .mechanism import Mechanism
 from .prefix_tree import public_alphabet
 
@@ -57,10 +56,6 @@ class GaussianMechanism(Mechanism):
     def noise(self) -> GaussianNoise:
         """The calibrated and verified noise of all measurements; refused, before anything is read, if a case adds nothing."""
         return calibrated_noise(self.epsilon, self.delta, self.plans(), self.unit.max_cases)
-
-    def tables(self) -> tuple[Noise, ...]:
-        """None: the noise needs no table."""
-        return ()
 
     def _promise(self) -> Guarantee:
         return self._guarantee(self.noise.delta_spent, Standing.PROVEN, self._replacing)

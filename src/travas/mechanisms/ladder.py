@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from ..errors import ParameterError, naming, shown
-from ..log.abstraction import Abstraction, RuleFiles, parse_ladder
+from ..log.abstraction import FULL, Abstraction, RuleFiles, parse_ladder
 from ..log.log import Log
 from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate
 from ..releases.release import VariantRelease
@@ -102,14 +102,8 @@ class Ladder(Mechanism):
     """
 
     name = "ladder"
-    summary = (
-        "variants are generalised step by step (by rungs) and counted, each case at most once; every rung keeps what "
-        "optimal would, for its share of ε and δ"
-    )
-    proof = "docs/mechanisms/ladder.md"
     # variants of a person may become one key on the next rung, so counting once per key is not enough
     counted = "cases"
-    generalises = True
 
     rungs: tuple[Abstraction, ...] = attrs.field(default=DEFAULT_RUNGS, converter=_rungs)
     shares: Shares = attrs.field(converter=_shares)
@@ -130,7 +124,7 @@ class Ladder(Mechanism):
         _ = self._selections  # raises if a table cannot be built
 
     @classmethod
-    def from_plain(cls, option: str, value: Any, references: References) -> Any:
+    def _from_plain(cls, option: str, value: Any, references: References) -> Any:
         """Convert rungs from lists of steps or text."""
         if option != "rungs" or value == "default":
             return value
@@ -143,10 +137,6 @@ class Ladder(Mechanism):
                 Abstraction.parse(rule, files) if isinstance(rule, str) else Abstraction.from_json(rule)
                 for rule in rules
             ]
-
-    @property
-    def abstractions(self) -> tuple[Abstraction, ...]:
-        return self.rungs
 
     # --------------------------------------------------------------------------------------------- how it is divided
 
@@ -169,9 +159,9 @@ class Ladder(Mechanism):
         """What one case may spend on each rung, so that all cases of a unit spend the rung's part of (ε, δ)."""
         rest = self.epsilon * (1 - CASES_SHARE)
         if isinstance(self.shares, tuple):
-            return tuple(self.part(rest * share, self.delta * share) for share in self.shares)
+            return tuple(self._part(rest * share, self.delta * share) for share in self.shares)
         rest -= self.epsilon * CHOICE_SHARE if self.chooses else 0
-        return (self.part(rest, self.delta),) * len(self.rungs)
+        return (self._part(rest, self.delta),) * len(self.rungs)
 
     @cached_property
     def _selections(self) -> tuple[Optimal, ...]:
@@ -201,7 +191,7 @@ class Ladder(Mechanism):
         """The curve of the first or the selected rung; what later rungs keep depends on the log."""
         return self._curve
 
-    def tables(self) -> tuple[Noise, ...]:
+    def _tables(self) -> tuple[Noise, ...]:
         return tuple(selection.noise for _, selection in self.spending())
 
     def losses(self) -> Losses:
@@ -212,13 +202,13 @@ class Ladder(Mechanism):
             steps.append(Step(self.epsilon * CHOICE_SHARE))
             rest -= self.epsilon * CHOICE_SHARE
         shares = self.shares if isinstance(self.shares, tuple) else (Fraction(1),)
-        for index, (noise, share) in enumerate(zip(self.tables(), shares, strict=True)):
+        for index, (noise, share) in enumerate(zip(self._tables(), shares, strict=True)):
             steps.append(Step(rest * share, self.delta * share, noise, cases, reached=1 if index == 0 else 0))
         return tuple(steps)
 
     def _promise(self) -> Guarantee:
         spent = sum(
-            (noise.delta_spent * part.factor for noise, part in zip(self.tables(), self._parts, strict=False)),
+            (noise.delta_spent * part.factor for noise, part in zip(self._tables(), self._parts, strict=False)),
             Fraction(0),
         )
         return self._guarantee(spent, Standing.PROVEN)
@@ -283,29 +273,24 @@ class Ladder(Mechanism):
 
     # ----------------------------------------------------------------------------------------------- post-processing
 
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """Estimate from noisy counts on the last rung alone."""
-        return self._selections[-1].estimate(noisy)
-
-    def estimate_release(self, release: VariantRelease) -> Estimate:
+    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
         """Estimate rung by rung; cases missing from the noisy total are assigned to the last rung with a release.
 
         The others get only their own expected counts, because cases they dropped were counted on later rungs.
         """
         import numpy as np
 
-        if release.cases is None or not release.variants:
-            return replace(self.estimate(release.noisy), missing_cases=None, missing_cases_interval=None)
-        rungs, noisy = np.array(release.rungs), np.array(release.noisy)
-        used = np.unique(rungs).tolist()
-        of_rung = {rung: tuple(noisy[rungs == rung].tolist()) for rung in used}
+        if cases is None or not noisy:
+            of_last = self._selections[-1].estimate(noisy)
+            return replace(of_last, missing_cases=None, missing_cases_interval=None)
+        at, counts = np.array(rungs), np.array(noisy)
+        used = np.unique(at).tolist()
+        of_rung = {rung: tuple(counts[at == rung].tolist()) for rung in used}
         parts = {rung: estimate(self._selections[rung].keep_curve(), of_rung[rung], missing=0.0) for rung in used}
-        missing = max(0.0, release.cases - sum(sum(part.counts) for part in parts.values()))
+        missing = max(0.0, cases - sum(sum(part.counts) for part in parts.values()))
         last = used[-1]
         parts[last] = estimate(self._selections[last].keep_curve(), of_rung[last], missing)
-        merged = {
-            field: _merged(rungs, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT
-        }
+        merged = {field: _merged(at, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT}
         spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
         radius = math.hypot(self._counting.within(CONFIDENCE), math.sqrt(spread))
         return Estimate(
@@ -325,3 +310,13 @@ def _merged(rungs: NDArray[np.int64], parts: dict[int, Any]) -> tuple[Any, ...]:
     """Return values by rung in the order of the release."""
     streams = {rung: iter(values) for rung, values in parts.items()}
     return tuple(next(streams[rung]) for rung in rungs.tolist())
+
+
+def generalises(mechanism: Mechanism | type[Mechanism]) -> bool:
+    """Whether a mechanism generalises traces itself, by rungs."""
+    return issubclass(mechanism if isinstance(mechanism, type) else type(mechanism), Ladder)
+
+
+def rungs_of(mechanism: Mechanism) -> tuple[Abstraction, ...]:
+    """The rules by which a mechanism generalises traces, from fine to coarse."""
+    return mechanism.rungs if isinstance(mechanism, Ladder) else (FULL,)

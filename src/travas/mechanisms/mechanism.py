@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import attrs
 
 from ..errors import ParameterError, shown
-from ..log.abstraction import FULL, Abstraction
 from ..log.log import Log
-from ..log.options import Attribute, Times
 from ..log.plain import plain
 from ..log.questions import NO_DETAILS, Details
 from ..releases.estimate import Estimate, KeepCurve, measured
-from ..releases.release import ARTIFICIAL_TIMES, Kind, TimestampKind
+from ..releases.release import Kind
 from ..trusted.guarantee import ONE_CASE, Counted, GroupStep, Guarantee, PrivacyUnit, Replacing, Standing, step
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import MAX_EPSILON, Number, as_text, exact_delta, exact_epsilon
@@ -28,7 +26,7 @@ from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise
 
 if TYPE_CHECKING:
-    from ..releases.release import Release, VariantRelease
+    from ..releases.release import Release
 
 
 Progress = Callable[[float], None]
@@ -66,24 +64,14 @@ class Mechanism(ABC):
     Attributes:
         name: Its name in descriptions, grids and on the command line. A class of another package is always called
             `package.module:Class`.
-        summary: What it does, in words that follow its name and a colon.
-        proof: The page with the proof of its guarantee.
         kind: What a release contains.
         counted: What must be counted if a unit has several cases: `cases` is sound for any mechanism that draws by
             `step`, `units` if every count has independent noise. None: it protects single cases only.
-        invents_variants: Whether a release may contain sequences that do not occur in the log.
-        generalises: Whether it generalises traces itself, by `abstractions`.
-        extra: The extra of travas that has to be installed, if any.
     """
 
     name: ClassVar[str]
-    summary: ClassVar[str] = ""
-    proof: ClassVar[str] = ""
     kind: ClassVar[Kind] = "variants"
     counted: ClassVar[Counted | None] = None
-    invents_variants: ClassVar[bool] = False
-    generalises: ClassVar[bool] = False
-    extra: ClassVar[str | None] = None
 
     epsilon: Fraction = attrs.field(converter=_epsilon)
     delta: Fraction = attrs.field(converter=exact_delta)
@@ -101,7 +89,6 @@ class Mechanism(ABC):
     def __init_subclass__(cls) -> None:
         if not cls.__module__.startswith("travas."):
             cls.name = f"{cls.__module__}:{cls.__qualname__}"
-            cls.summary, cls.proof = vars(cls).get("summary", ""), vars(cls).get("proof", "")
 
     def describe(self) -> dict[str, Any]:
         """Describe the mechanism as plain values for JSON and TOML, with all options including defaults.
@@ -118,7 +105,9 @@ class Mechanism(ABC):
             "delta": as_text(self.delta),
             "unit": {"name": self.unit.name, "max_cases": self.unit.max_cases},
         }
-        return described | {name: plain(getattr(self, name)) for name in self.options()}
+        return described | {
+            name: plain(getattr(self, name)) for name in attrs.fields_dict(type(self)) if name not in _NO_OPTIONS
+        }
 
     def guarantee(self) -> Guarantee:
         """Compute what a release costs, from the tables that `release` samples, before any data are read.
@@ -150,14 +139,6 @@ class Mechanism(ABC):
         """
         return {}
 
-    def tables(self) -> tuple[Noise, ...]:
-        """Return the verified tables that a release samples; empty if the noise needs no table.
-
-        Returns:
-            The tables.
-        """
-        return ()
-
     def keep_curve(self) -> KeepCurve | None:
         """Return the probability of release by case count; None if it depends on more than the case count.
 
@@ -174,11 +155,6 @@ class Mechanism(ABC):
         """
         return (Step(self.epsilon, self.delta),)
 
-    @property
-    def verified_units(self) -> bool:
-        """Whether the tables were verified for a whole unit, not for one step of one count."""
-        return self.unit.max_cases == 1
-
     def unit_terms(self) -> dict[str, Any]:
         """How (ε, δ) is kept for a unit of several cases, as plain values for the guarantee file.
 
@@ -186,18 +162,6 @@ class Mechanism(ABC):
             The values by name.
         """
         return {"step_epsilon": as_text(self.step.epsilon), "step_delta": as_text(self.step.delta)}
-
-    def keep_probability(self, cases: int) -> Fraction | None:
-        """Return the probability that a variant of this many cases is released; None if it depends on more than that.
-
-        Args:
-            cases: The number of cases of the variant.
-
-        Returns:
-            The exact probability.
-        """
-        curve = self.keep_curve()
-        return None if curve is None or curve.rungs else curve.probability(cases)
 
     # --------------------------------------------------------------------------------------------------- the release
 
@@ -231,27 +195,18 @@ class Mechanism(ABC):
                 field="unit",
             )
 
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
         """Estimate true counts from noisy counts and public constants, by post-processing.
 
         Args:
             noisy: The noisy counts of the released variants.
+            rungs: The index of the rule of each variant, on a ladder.
+            cases: The noisy number of all cases, if it is released.
 
         Returns:
             The estimated counts with their intervals; here the noisy counts themselves.
         """
         return measured(noisy, None)
-
-    def estimate_release(self, release: VariantRelease) -> Estimate:
-        """Estimate from a complete release, which may contain more than noisy counts.
-
-        Args:
-            release: The release.
-
-        Returns:
-            The estimated counts with their intervals.
-        """
-        return self.estimate(release.noisy)
 
     def _guarantee(
         self,
@@ -286,77 +241,16 @@ class Mechanism(ABC):
         """What has to be read of a log in addition to its variants."""
         return NO_DETAILS
 
-    @property
-    def released_times(self) -> Times | None:
-        """How times are measured and generated; None if they are not released."""
-        return None
-
-    @property
-    def released_attributes(self) -> tuple[Attribute, ...]:
-        """The case attributes that are measured and generated."""
-        return ()
-
-    @property
-    def timestamp_kind(self) -> TimestampKind:
-        """What the timestamps of a released log are."""
-        return "artificial"
-
-    @property
-    def timestamps(self) -> str:
-        """What the timestamps of a released log mean, in words."""
-        return ARTIFICIAL_TIMES
-
-    @property
-    def abstractions(self) -> tuple[Abstraction, ...]:
-        """The rules by which it generalises traces, from fine to coarse."""
-        return (FULL,)
-
-    @property
-    def noun(self) -> str:
-        """What a count is a number of."""
-        by_case = self.unit.is_case or self.counted == "cases"
-        return "cases" if by_case else "different persons"
-
     @cached_property
     def step(self) -> GroupStep:
         """(ε, δ) for one count that changes by one, from which the noise is drawn."""
-        return self.part(self.epsilon, self.delta)
+        return self._part(self.epsilon, self.delta)
 
-    def part(self, epsilon: Fraction, delta: Fraction) -> GroupStep:
-        """What one count that changes by one may spend, so that a whole unit costs this part of (ε, δ).
-
-        Args:
-            epsilon: The part of ε.
-            delta: The part of δ.
-
-        Returns:
-            The step.
-        """
+    def _part(self, epsilon: Fraction, delta: Fraction) -> GroupStep:
+        """What one count that changes by one may spend, so that a whole unit costs this part of (ε, δ)."""
         return step(epsilon, delta, self.unit.max_cases, self.counted or "cases")
 
-    # -------------------------------------------------------------------------------------------- options and copies
-
-    def protecting(self, unit: PrivacyUnit) -> Self:
-        """Return the mechanism for a unit.
-
-        Args:
-            unit: The unit that the log is read for.
-
-        Returns:
-            The mechanism itself if it already protects this unit, otherwise a copy that does.
-
-        Raises:
-            ParameterError: It protects another unit.
-        """
-        if self.unit == unit:
-            return self
-        if not self.unit.is_case:
-            raise ParameterError(
-                f"the mechanism protects the unit {self.unit.name!r} (max_cases {self.unit.max_cases}) but the log is read "
-                f"for {unit.name!r} (max_cases {unit.max_cases}); set the unit in the reading only",
-                field="unit",
-            )
-        return attrs.evolve(self, unit=unit)
+    # ------------------------------------------------------------------------------------------------------- copies
 
     def with_random_bytes(self, random_bytes: RandomBytes) -> Self:
         """Return the mechanism with the same tables but noise from another generator, so without a guarantee.
@@ -372,24 +266,24 @@ class Mechanism(ABC):
         return twin
 
     @classmethod
-    def options(cls) -> tuple[str, ...]:
-        """The names of its public inputs beyond ε, δ and the unit.
-
-        Returns:
-            The names.
-        """
-        return tuple(name for name in attrs.fields_dict(cls) if name not in _NO_OPTIONS)
-
-    @classmethod
-    def from_plain(cls, option: str, value: Any, references: References) -> Any:
-        """Convert an option from a description for the constructor.
-
-        Args:
-            option: The name of the option.
-            value: The value in the description.
-            references: Whether a file that the value names may be read.
-
-        Returns:
-            A value that the constructor accepts.
-        """
+    def _from_plain(cls, option: str, value: Any, references: References) -> Any:
+        """Convert an option of a description for the constructor; files that it names are read if references are followed."""
         return value
+
+
+def tables_of(mechanism: Mechanism) -> tuple[Noise, ...]:
+    """The verified tables that a release samples; empty if the noise needs no table."""
+    return tuple(step.noise for step in mechanism.losses() if isinstance(step, Step) and step.noise is not None)
+
+
+def protecting(mechanism: Mechanism, unit: PrivacyUnit) -> Mechanism:
+    """The mechanism for the unit that a log is read for; refused if it protects another one."""
+    if mechanism.unit == unit:
+        return mechanism
+    if not mechanism.unit.is_case:
+        raise ParameterError(
+            f"the mechanism protects the unit {mechanism.unit.name!r} (max_cases {mechanism.unit.max_cases}) but the log "
+            f"is read for {unit.name!r} (max_cases {unit.max_cases}); set the unit in the reading only",
+            field="unit",
+        )
+    return attrs.evolve(mechanism, unit=unit)

@@ -262,7 +262,6 @@ class Tree(Mechanism):
     """
 
     counted = "cases"
-    invents_variants = True
 
     max_length: int = attrs.field(converter=_max_length)
     prune: int = attrs.field(converter=_prune)
@@ -281,9 +280,6 @@ class Tree(Mechanism):
     def noise(self) -> TwoSidedNoise:
         """The noise of every cell of a level; a case is in one of them."""
         return TwoSidedNoise(self.level.epsilon, self.level.delta)
-
-    def tables(self) -> tuple[Noise, ...]:
-        return (self.noise.table,) if self.noise.table is not None else ()
 
     def parameters(self) -> dict[str, Any]:
         names = self.alphabet and [list(name) if isinstance(name, tuple) else name for name in self.alphabet]
@@ -311,14 +307,15 @@ class Tree(Mechanism):
 
     def _promise(self) -> Guarantee:
         """Return the guarantee by composition of the levels, from what their verified tables spend."""
-        spent = sum((table.delta_spent for table in self.tables()), Fraction(0)) * self.level.factor * self.max_length
+        table = self.noise.table
+        spent = Fraction(0) if table is None else table.delta_spent * self.level.factor * self.max_length
         standing = Standing.NOT_ESTABLISHED if self.alphabet is None else Standing.PROVEN
         return self._guarantee(spent, standing, "any mechanism", self._assumptions())
 
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
 
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
         """Return the noisy counts as estimates, because the noise is symmetric. Intervals may reach 0: a variant may be fake."""
         radius = self.noise.within(CONFIDENCE)
         return measured(noisy, tuple((max(0, count - radius), count + radius) for count in noisy))
@@ -363,12 +360,10 @@ class PrefixTree(Tree):
     """
 
     name = "prefix-tree"
-    summary = "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget"
-    proof = "docs/mechanisms/prefix-tree.md"
 
     @cached_property
     def level(self) -> GroupStep:
-        return self.part(self.epsilon / self.max_length, self.delta / self.max_length)
+        return self._part(self.epsilon / self.max_length, self.delta / self.max_length)
 
     def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         return grow(self, trie, None)

@@ -19,7 +19,6 @@ from ..log.log import Log
 from ..log.questions import NO_DETAILS, CellQuestion, Details, Throughput, check_details
 from ..log.questions import Durations as StepDurations
 from ..log.traces import Activity
-from ..releases.estimate import Estimate, measured
 from ..releases.map_numbers import (
     ACTIVITIES,
     DURATIONS,
@@ -34,7 +33,7 @@ from ..releases.map_numbers import (
     timed_pairs,
 )
 from ..releases.process_map import MapRelease
-from ..releases.release import Kind, TimestampKind
+from ..releases.release import Kind
 from ..search.calibration import StagePlan
 from ..trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from ..trusted.numbers import as_text
@@ -81,11 +80,6 @@ class ProcessMap(GaussianMechanism):
     """
 
     name = "map"
-    summary = (
-        "activities, and pairs of activities that directly follow each other, are measured with exact Gaussian noise; a case "
-        "adds at most a fixed amount to all of them together"
-    )
-    proof = "docs/mechanisms/map.md"
     kind: ClassVar[Kind] = "process map"
     counted = "cases"
 
@@ -123,24 +117,10 @@ class ProcessMap(GaussianMechanism):
     def parameters(self) -> dict[str, Any]:
         return {"alphabet": as_plain_names(self.alphabet), "parts": list(self.parts)} | self.constants()
 
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """A map has no variants; its estimates are in `MapRelease`."""
-        return measured(noisy, None)
-
     @property
     def details(self) -> Details:
         """Timestamps, if durations or throughput are measured."""
         return Details(times="read") if {DURATIONS, THROUGHPUT} & set(self.parts) else NO_DETAILS
-
-    @property
-    def timestamp_kind(self) -> TimestampKind:
-        """None: a map has no events."""
-        return "none"
-
-    @property
-    def timestamps(self) -> str:
-        """None: a map has no events."""
-        return "none: a process map has no events"
 
     def check(self, variants: Log) -> None:
         """Also refuse an alphabet whose names are made of a different number of columns, and a log without times."""

@@ -105,7 +105,7 @@ def from_description(description: Mapping[str, Any], references: References = "r
     options = {key: value for key, value in description.items() if key not in ("mechanism", "epsilon", "delta", "unit")}
     refuse_unknown(name, maker, options)
     if isinstance(maker, type) and issubclass(maker, Mechanism):
-        options = {key: maker.from_plain(key, value, references) for key, value in options.items()}
+        options = {key: maker._from_plain(key, value, references) for key, value in options.items()}
     return _made(name, maker, description["epsilon"], description["delta"], unit, options)
 
 
@@ -267,7 +267,7 @@ def described_mechanism(stated: Mapping[str, Any], epsilon: str, delta: str, uni
 
 def has_details(mechanism: str) -> bool:
     """Return whether a mechanism of this name can release times and attributes."""
-    return isinstance(mechanism, str) and mechanism in MECHANISMS and "attributes" in MECHANISMS[mechanism].options()
+    return isinstance(mechanism, str) and mechanism in MECHANISMS and "attributes" in options_of(MECHANISMS[mechanism])
 
 
 # ------------------------------------------------------------------------------------------ other packages

@@ -38,8 +38,6 @@ class SaCoFa(Tree):
     """
 
     name = "sacofa"
-    summary = "a prefix tree on plausible prefixes, with rules covered by the budget (Fahrenkrog-Petersen et al. 2021)"
-    proof = "docs/mechanisms/sacofa.md"
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -52,7 +50,7 @@ class SaCoFa(Tree):
 
     @cached_property
     def level(self) -> GroupStep:
-        return self.part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
+        return self._part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
 
     def losses(self) -> Losses:
         """The rules, which nothing is claimed to reach, and the levels."""

@@ -88,10 +88,10 @@ class PartitionSelection(Mechanism):
         return "composed" if joint is None else joint.shape
 
     @classmethod
-    def from_plain(cls, option: str, value: Any, references: References) -> Any:
+    def _from_plain(cls, option: str, value: Any, references: References) -> Any:
         if option == "person_table" and isinstance(value, Mapping):
             return GaussianTable.from_plain(value)
-        return super().from_plain(option, value, references)
+        return super()._from_plain(option, value, references)
 
     @abstractmethod
     def _build(self) -> NoiseTable:
@@ -139,19 +139,12 @@ class PartitionSelection(Mechanism):
         return (Step(self.epsilon, self.delta, self.noise, counts=counts, reached=counts),)
 
     def _promise(self) -> Guarantee:
-        if self.verified_units:
+        if self.unit.max_cases == 1 or self.joint is not None:
             return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
         return self._guarantee(self.noise.delta_spent * self.step.factor, Standing.PROVEN)
 
-    @property
-    def verified_units(self) -> bool:
-        return isinstance(self.person_table, GaussianTable) or super().verified_units
-
     def unit_terms(self) -> dict[str, Any]:
         return self.person_table.describe() if isinstance(self.person_table, GaussianTable) else super().unit_terms()
-
-    def tables(self) -> tuple[Noise, ...]:
-        return (self.noise,)
 
     def parameters(self) -> dict[str, Any]:
         return {
@@ -161,7 +154,7 @@ class PartitionSelection(Mechanism):
             "centre": self.centre,
         }
 
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
         return estimate(self._curve, noisy)
 
     def select(
@@ -197,10 +190,6 @@ class Optimal(PartitionSelection):
     """
 
     name = "optimal"
-    summary = (
-        "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise"
-    )
-    proof = "docs/mechanisms/optimal.md"
 
     def _build(self) -> NoiseTable:
         return optimal_table(self.step.epsilon, self.step.delta)
@@ -217,10 +206,6 @@ class Travas(PartitionSelection):
     """
 
     name = "travas"
-    summary = (
-        "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)"
-    )
-    proof = "docs/mechanisms/travas.md"
 
     def _build(self) -> NoiseTable:
         return travas_table(self.step.epsilon, self.step.delta)

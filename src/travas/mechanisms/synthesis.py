@@ -39,9 +39,8 @@ from ..log.questions import (
     check_details,
 )
 from ..log.traces import Activity, Trace
-from ..releases.estimate import Estimate, measured
-from ..releases.release import RESERVED_COLUMNS, Kind, TimestampKind
-from ..releases.synthetic_log import GENERATED_TIMES, SyntheticRelease
+from ..releases.release import RESERVED_COLUMNS, Kind
+from ..releases.synthetic_log import SyntheticRelease
 from ..search.calibration import StagePlan
 from ..synthesis.case_attributes import measures_by_last
 from ..synthesis.chain import choose_pairs
@@ -154,14 +153,8 @@ class Synthesis(GaussianMechanism):
     """
 
     name = "synthesis"
-    summary = (
-        "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated from "
-        "these measurements alone: its traces need not occur in the original log"
-    )
-    proof = "docs/mechanisms/synthesis.md"
     kind: ClassVar[Kind] = "synthetic log"
     counted = "cases"
-    invents_variants = True
 
     alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
     times: Times | None = attrs.field(default=None, converter=_times)
@@ -190,14 +183,6 @@ class Synthesis(GaussianMechanism):
             numbers=tuple(attribute.name for attribute in self.attributes if attribute.is_number),
         )
 
-    @property
-    def released_times(self) -> Times | None:
-        return self.times
-
-    @property
-    def released_attributes(self) -> tuple[Attribute, ...]:
-        return self.attributes
-
     def _promise(self) -> Guarantee:
         promised = super()._promise()
         public = "were chosen without looking at the log"
@@ -214,16 +199,6 @@ class Synthesis(GaussianMechanism):
         rare = cases**2 * (lengths.contribution**2 + two_transitions)
         return (NoisySums(self.noise, ((frequent, Fraction(0)), (rare, variants.delta))),)
 
-    @property
-    def timestamp_kind(self) -> TimestampKind:
-        """Generated, if times are measured."""
-        return super().timestamp_kind if self.times is None else "generated"
-
-    @property
-    def timestamps(self) -> str:
-        """Generated, if times are measured."""
-        return super().timestamps if self.times is None else GENERATED_TIMES
-
     def parameters(self) -> dict[str, Any]:
         shares = self.used_shares
         divided = {"control_flow": shares.control_flow, "times": shares.times, "attributes": shares.attributes}
@@ -231,10 +206,6 @@ class Synthesis(GaussianMechanism):
         return (
             {"alphabet": as_plain_names(self.alphabet)} | (stated if shares.control_flow < 1 else {}) | self.constants()
         )
-
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
-        """Return the numbers of cases as they are; intervals are in `SyntheticRelease.quality`."""
-        return measured(noisy, None)
 
     def check(self, variants: Log) -> None:
         """Also refuse an alphabet whose names are made of a different number of columns, and details that were not read."""

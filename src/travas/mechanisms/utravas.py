@@ -18,7 +18,7 @@ from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
-from ..trusted.tables import Noise, NoiseTable
+from ..trusted.tables import NoiseTable
 from .mechanism import Mechanism
 from .selection import Travas
 
@@ -47,8 +47,6 @@ class UTravas(Mechanism):
     """
 
     name = "utravas"
-    summary = "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was set"
-    proof = "docs/mechanisms/utravas.md"
     counted = "units"
 
     splits: int = attrs.field(converter=_splits)
@@ -65,9 +63,6 @@ class UTravas(Mechanism):
     def run(self) -> Travas:
         """One of the equal runs."""
         return Travas(self.step.epsilon / self.splits, self.step.delta / self.splits)
-
-    def tables(self) -> tuple[Noise, ...]:
-        return (self.run.noise,)
 
     @cached_property
     def _curve(self) -> KeepCurve:
@@ -93,7 +88,7 @@ class UTravas(Mechanism):
         of_a_run = {f"run_{name}": value for name, value in self.run.parameters().items() if name != "minimum_cases"}
         return {"splits": self.splits, **of_a_run, "dropped_counts_as": round(float(dropped_estimate(self.run)), 6)}
 
-    def estimate(self, noisy: tuple[int, ...]) -> Estimate:
+    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
         """Return the means as estimates. A kept count is at most k away; a variant of over 2k cases is kept in every run.
 
         So a true count n lies, for certain, between mean − k (if the mean exceeds what a dropped run counts as, else 1)

@@ -12,7 +12,7 @@ from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, ReleasedLog, VariantRelease
+from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun
 from ..trusted.guarantee import Standing
 
 SHOWN = 10
@@ -66,7 +66,7 @@ def _variants(release: ReleasedLog) -> Iterator[Markup]:
         rule = [release.rules[index]] if release.is_abstracted else []
         chain = Markup(chevrons(release.variants[index]))
         rows.append([f"{shown[index]:,}", interval, *rule, chain])
-    noun = release.mechanism.noun
+    noun = count_noun(release.mechanism)
     head = [
         noun[:1].upper() + noun[1:],
         "95 % interval",

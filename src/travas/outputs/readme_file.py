@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from .. import explain
 from ..plots.svg import activity_text, printable
-from ..releases.release import Frequencies, Kind, Release, ReleasedLog, VariantRelease
+from ..releases.release import Frequencies, Kind, Release, ReleasedLog, VariantRelease, released_attributes
 from ..trusted.guarantee import Standing
 from .guarantee_file import guarantee_path, measurements_path
 
@@ -88,7 +88,7 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     lines = []
     if release.event_times is not None:
         lines.append("Use medians of durations, not means: long durations are measured coarsely.")
-    for attribute in release.mechanism.released_attributes:
+    for attribute in released_attributes(release.mechanism):
         if attribute.is_number:
             low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
             lines.append(

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ..errors import MissingExtraError
 from ..log.traces import Activity, Trace
 from ..mechanisms.mechanism import Mechanism
-from ..releases.release import ReleasedLog
+from ..releases.release import ReleasedLog, count_noun
 from ..trusted.numbers import as_text
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers, and in grey
@@ -162,7 +162,7 @@ def rendered(figure: Any, form: PictureFormat) -> bytes:
 
 def _draw_variants(axes: Any, release: ReleasedLog) -> None:
     """Draw the estimates rather than the counts in the file, which also represent what was not released."""
-    counts_of, intervals, noun = release.estimated_counts, release.intervals, release.mechanism.noun
+    counts_of, intervals, noun = release.estimated_counts, release.intervals, count_noun(release.mechanism)
     ranked = sorted(range(len(release.variants)), key=lambda index: (-counts_of[index], release.variants[index]))
     shown = ranked[:_SHOWN]
     rows, counts = range(len(shown)), [max(counts_of[index], 0) for index in shown]
@@ -198,7 +198,7 @@ def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
     points = curve.points()
     axes.plot([cases for cases, _ in points], [share for _, share in points], color=_ORANGE, marker=".")
     axes.set_ylim(0, 1.05)
-    axes.set_xlabel(f"number of {mechanism.noun} of a variant in the original log")
+    axes.set_xlabel(f"number of {count_noun(mechanism)} of a variant in the original log")
     axes.set_ylabel("probability of release")
     axes.set_title("What is released", fontsize=10)
     axes.grid(alpha=0.3)

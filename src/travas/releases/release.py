@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from ..log.options import CaseColumn
+    from ..log.options import Attribute, CaseColumn, Times
     from ..mechanisms.mechanism import Mechanism
 
 
@@ -70,8 +70,16 @@ TimestampKind = Literal["artificial", "generated", "none"]
 ARTIFICIAL_TIMES = "artificial: only their order within a case means anything"
 """What a released log says about its timestamps, unless times are released."""
 
+GENERATED_TIMES = "generated from noisy measurements: no time is that of a real event"
+
 NO_TIMES = "none: events are in order but have no times"
 """What a released log says if it was written without timestamps."""
+
+_ABOUT_TIMES: dict[TimestampKind, str] = {
+    "artificial": ARTIFICIAL_TIMES,
+    "generated": GENERATED_TIMES,
+    "none": "none: a process map has no events",
+}
 
 
 Frequencies = Literal["estimated", "spread", "noisy"]
@@ -105,6 +113,34 @@ STANDING = "privacy:standing"
 
 RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING})
 """Columns that every table may have: no activity or attribute can be released under these names."""
+
+
+def released_times(mechanism: Mechanism) -> Times | None:
+    """How times are measured and generated; None if they are not released."""
+    return getattr(mechanism, "times", None)
+
+
+def released_attributes(mechanism: Mechanism) -> tuple[Attribute, ...]:
+    """The case attributes that are measured and generated."""
+    return getattr(mechanism, "attributes", ())
+
+
+def timestamp_kind(mechanism: Mechanism) -> TimestampKind:
+    """What the timestamps of a released log are; a process map has no events."""
+    if mechanism.kind not in EVENT_LOGS:
+        return "none"
+    return "artificial" if released_times(mechanism) is None else "generated"
+
+
+def about_timestamps(mechanism: Mechanism) -> str:
+    """What the timestamps of a released log mean, in words."""
+    return _ABOUT_TIMES[timestamp_kind(mechanism)]
+
+
+def count_noun(mechanism: Mechanism) -> str:
+    """What the count of a variant is a number of."""
+    by_case = mechanism.unit.is_case or mechanism.counted == "cases"
+    return "cases" if by_case else "different persons"
 
 
 def check_frequencies(value: str) -> Frequencies:
@@ -144,7 +180,7 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
     """
     if mechanism.kind not in EVENT_LOGS:
         return
-    attributes = {case_column(attribute.name) for attribute in mechanism.released_attributes}
+    attributes = {case_column(attribute.name) for attribute in released_attributes(mechanism)}
     for index, column in enumerate(columns):
         if column in RESERVED_COLUMNS | attributes or column in columns[:index]:
             raise ParameterError(
@@ -314,12 +350,12 @@ class ReleasedLog(Release):
     @property
     def timestamp_kind(self) -> TimestampKind:
         """What the timestamps are."""
-        return self.mechanism.timestamp_kind
+        return timestamp_kind(self.mechanism)
 
     @property
     def about_times(self) -> str:
         """What the timestamps mean, in words."""
-        return self.mechanism.timestamps
+        return about_timestamps(self.mechanism)
 
     @property
     def times_in_words(self) -> str:
@@ -390,7 +426,7 @@ class VariantRelease(ReleasedLog):
     @cached_property
     def estimate(self) -> Estimate:
         """Counts, intervals and missing cases, estimated from the noisy counts alone."""
-        return self.mechanism.estimate_release(self)
+        return self.mechanism.estimate(self.noisy, self.rungs, self.cases)
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -15,10 +15,11 @@ from ..budget.policy import Policy
 from ..errors import VerificationError
 from ..log.abstraction import FULL, Abstraction
 from ..log.traces import Trace
+from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
-from ..releases.release import EVENT_LOGS, Release, TimestampKind, check_frequencies
+from ..releases.release import EVENT_LOGS, Release, TimestampKind, check_frequencies, timestamp_kind
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..verification.opened import Content, load, open_measured, read_release, stated_abstractions
@@ -94,7 +95,7 @@ class ReportContent:
     def timestamp_kind(self) -> TimestampKind:
         """What the timestamps in the file are."""
         is_without = self.stated["release"].get("timestamps") == "none"
-        return "none" if is_without else self.mechanism.timestamp_kind
+        return "none" if is_without else timestamp_kind(self.mechanism)
 
     @property
     def synthetic(self) -> SyntheticRelease | None:
@@ -109,7 +110,7 @@ class ReportContent:
     @property
     def is_abstracted(self) -> bool:
         """Whether a rule may have generalised traces; on a ladder even if every released trace is full."""
-        return self.mechanism.generalises or self.abstractions != (FULL,)
+        return generalises(self.mechanism) or self.abstractions != (FULL,)
 
     @property
     def person(self) -> str:
@@ -209,15 +210,15 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
 def _estimate(mechanism: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:
     """Return the estimates of the true counts; on a ladder only if the file has the rungs and the number of cases."""
     frequencies = check_frequencies(stated["release"]["frequencies"])
-    if mechanism.generalises and content.noisy is not None:
-        stairs = zip(content.abstractions, mechanism.abstractions, strict=False)
+    if generalises(mechanism) and content.noisy is not None:
+        stairs = zip(content.abstractions, rungs_of(mechanism), strict=False)
         ends = [rule.steps[len(rule.steps) - len(rung.steps) :] for rule, rung in stairs]
-        if len(content.abstractions) != len(mechanism.abstractions) or ends != [
-            rung.steps for rung in mechanism.abstractions
+        if len(content.abstractions) != len(rungs_of(mechanism)) or ends != [
+            rung.steps for rung in rungs_of(mechanism)
         ]:
             raise VerificationError(f"{path}: its rungs do not match its guarantee")
     complete = content.release(mechanism, frequencies)
     if complete is not None:
         return complete.estimate
-    by_count = frequencies == "noisy" and not mechanism.generalises
+    by_count = frequencies == "noisy" and not generalises(mechanism)
     return mechanism.estimate(content.counts) if by_count else None

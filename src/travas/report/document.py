@@ -20,13 +20,14 @@ from ..budget.account import NO_APPROVAL, Account
 from ..budget.policy import Policy
 from ..explain import HALF
 from ..log.traces import Trace
+from ..mechanisms.ladder import generalises, rungs_of
 from ..plots.charts import frequencies_chart, keep_curve
 from ..plots.html import render
 from ..plots.map_graph import directly_follows, released_graph
 from ..plots.map_picture import map_svg
 from ..plots.svg import activity_text, shortened
 from ..releases.process_map import MapNode
-from ..releases.release import EVENT_LOGS, Kind, TimestampKind
+from ..releases.release import EVENT_LOGS, Kind, TimestampKind, timestamp_kind
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
 from .content import ReportContent
@@ -106,7 +107,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "several": texts.several(unit),
         "reading": texts.reading(stated.get("reading")),
         "mechanism": mechanism.name,
-        "about_mechanism": mechanism.summary,
+        "about_mechanism": explain.summary(type(mechanism)),
         "about_standing": texts.STANDINGS[guarantee.standing],
         "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
         "variant_count": len(content.variants),
@@ -325,11 +326,11 @@ def _rules(content: ReportContent) -> list[str]:
 def _steps(content: ReportContent) -> Steps | None:
     """Return the shares of the budget by step; None without a ladder."""
     mechanism = content.mechanism
-    if not mechanism.generalises:
+    if not generalises(mechanism):
         return None
     most = mechanism.unit.max_cases
     return Steps(
-        rungs=", ".join(map(str, mechanism.abstractions)),
+        rungs=", ".join(map(str, rungs_of(mechanism))),
         each="" if most == 1 else f" for one of the {most} counted cases of a {content.person}, and over all of them",
         rows=tuple(
             (step["step"], _number(step["epsilon"]), _number(step["delta"])) for step in mechanism.parameters()["steps"]
@@ -413,7 +414,7 @@ def _noisy_steps(content: ReportContent) -> list[str]:
 def _how_to_read(content: ReportContent) -> list[str]:
     """What readers of this release get wrong most easily."""
     details, kind = content.mechanism.details, content.mechanism.kind
-    has_times = content.mechanism.timestamp_kind == "generated" or kind == "process map"
+    has_times = timestamp_kind(content.mechanism) == "generated" or kind == "process map"
     words = [*texts.HOW_TO_READ[kind]]
     if kind == "synthetic log":
         words = [text for text, applies in zip(words, (has_times, bool(details.numbers)), strict=True) if applies]

@@ -8,7 +8,7 @@ from ..explain import Released, counted_per
 from ..log.abstraction import Abstraction
 from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
-from ..releases.release import EVENT_LOGS, Kind, TimestampKind
+from ..releases.release import EVENT_LOGS, Kind, TimestampKind, count_noun
 from ..trusted.guarantee import PrivacyUnit, Standing
 
 Traces = Literal["whole", "generalised"]
@@ -156,7 +156,7 @@ def protected(mechanism: Mechanism, person: str) -> str:
 def counted_noun(mechanism: Mechanism, person: str) -> str:
     """What the count of a variant is a number of."""
     by_case = mechanism.unit.is_case or mechanism.counted == "cases"
-    return mechanism.noun if by_case else f"different {person}s"
+    return count_noun(mechanism) if by_case else f"different {person}s"
 
 
 def counting(mechanism: Mechanism, person: str) -> str:

@@ -17,11 +17,21 @@ from typing import Any, cast
 from ..errors import LogError, VerificationError
 from ..log.abstraction import FULL, Abstraction
 from ..log.options import CaseColumn, case_column
+from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.json_writer import json_content
 from ..outputs.profiles import MISSING, TIME_FORMATS
 from ..outputs.write import writers
-from ..releases.release import ORIGIN, SYNTHETIC, Profile, ReleasedLog, VariantRelease, frequencies_of
+from ..releases.release import (
+    ORIGIN,
+    SYNTHETIC,
+    Profile,
+    ReleasedLog,
+    VariantRelease,
+    frequencies_of,
+    released_attributes,
+    released_times,
+)
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import released_columns
@@ -75,7 +85,7 @@ def _changed_json(path: Path, mechanism: Mechanism, stated: dict[str, Any], guar
         return "its abstractions"
     if made.notices != (facts.get("notices") or {}):
         return "its notices"
-    if isinstance(made, VariantRelease) and (made.cases is None) == mechanism.generalises:
+    if isinstance(made, VariantRelease) and (made.cases is None) == generalises(mechanism):
         return "its number of cases"
     if (why := _changed_columns(made.columns, stated)) is not None:
         return why
@@ -178,7 +188,7 @@ class _SyntheticLogOfFile(SyntheticRelease):
 
     @property
     def zone(self) -> str:
-        settings = self.mechanism.released_times
+        settings = released_times(self.mechanism)
         return "UTC" if settings is None else settings.zone
 
 
@@ -215,7 +225,7 @@ def _rules(mechanism: Mechanism, stated: Mapping[str, Any]) -> tuple[Abstraction
     """All rules of a ladder; only those that were used if it is not known how the traces were generalised before."""
     used = tuple(map(Abstraction.from_json, stated["release"]["abstractions"]))
     before = FULL if stated["reading"] is None else Abstraction.from_json(stated["reading"]["abstraction"])
-    rules = tuple(before | rule for rule in mechanism.abstractions)
+    rules = tuple(before | rule for rule in rungs_of(mechanism))
     return rules if set(used) <= set(rules) else used
 
 
@@ -226,7 +236,7 @@ def _seconds(cases: Cases, mechanism: Mechanism, profile: Profile) -> Any:
     """
     import polars as pl
 
-    times, settings = cases.times, mechanism.released_times
+    times, settings = cases.times, released_times(mechanism)
     if settings is None or mechanism.details.times != "read":
         return None
     if times is None:
@@ -247,7 +257,7 @@ def _columns(cases: Cases, mechanism: Mechanism) -> Iterator[CaseColumn]:
     import numpy as np
     import polars as pl
 
-    for attribute in mechanism.released_attributes:
+    for attribute in released_attributes(mechanism):
         column = case_column(attribute.name)
         values = cases.labels.get(column, pl.Series([None] * len(cases.traces), dtype=pl.String))
         if attribute.is_number:

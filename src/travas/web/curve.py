@@ -14,6 +14,7 @@ from .. import explain
 from ..errors import ParameterError
 from ..mechanisms.mechanism import Mechanism
 from ..plots.charts import keep_curve
+from ..releases.release import count_noun
 from ..trusted.numbers import exact
 from .failures import in_words
 from .recipe import Recipe
@@ -75,7 +76,7 @@ def _view(recipe: Recipe) -> View:
     if curve is None or not curve_points:
         return View("", mechanism, rung)
     half = curve.first_above(explain.HALF)
-    return View("", mechanism, rung, curve_points, half, keep_curve(curve_points, half, mechanism.noun))
+    return View("", mechanism, rung, curve_points, half, keep_curve(curve_points, half, count_noun(mechanism)))
 
 
 def points(mechanism: Mechanism) -> tuple[tuple[int, float], ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from ..mechanisms import MECHANISMS
-from ..mechanisms.registry import DETAILS
+from ..mechanisms.registry import DETAILS, options_of
 from .recipe import Recipe
 
 READING = {
@@ -27,7 +27,7 @@ _PROTECT = {
     *DETAILS,
     *("end_activities", "gap", "grace"),
     *(field.name for field in fields(Recipe)),
-    *(option for mechanism in MECHANISMS.values() for option in mechanism.options()),
+    *(option for mechanism in MECHANISMS.values() for option in options_of(mechanism)),
 }
 _STEPS = dict.fromkeys(_PROTECT, "Protect") | {
     **dict.fromkeys(("case", "activities", "timestamp"), "Columns"),

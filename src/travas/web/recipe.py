@@ -14,8 +14,9 @@ from .. import explain
 from ..errors import ParameterError
 from ..log.abstraction import FULL, Abstraction
 from ..mechanisms import MECHANISMS, from_description
+from ..mechanisms.ladder import generalises
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.registry import DETAILS, described_mechanism, has_details
+from ..mechanisms.registry import DETAILS, described_mechanism, has_details, options_of
 from ..releases.release import KINDS, Kind, Timestamps
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import exact_delta, exact_epsilon, typed_whole_number
@@ -112,7 +113,7 @@ class Recipe:
         """Raise ParameterError if unit, abstraction, period or mechanism are invalid for any ε and δ."""
         self.reading(columns)
         self.describe()
-        if self._mechanism.generalises:
+        if generalises(self._mechanism):
             replace(self, epsilon="10", delta="0.1", unit="").build()
 
     def with_kind(self, kind: Kind) -> Recipe:
@@ -121,7 +122,7 @@ class Recipe:
 
     def with_mechanism(self, name: str) -> Recipe:
         """Return the recipe with another mechanism and the options that it has. Shares mean something else in each."""
-        available = {*MECHANISMS[name].options(), *(DETAILS if has_details(name) else ())} - {"shares"}
+        available = {*options_of(MECHANISMS[name]), *(DETAILS if has_details(name) else ())} - {"shares"}
         kept = self.options if name == self.mechanism else (pair for pair in self.options if pair[0] in available)
         return replace(self, mechanism=name, options=tuple(kept))
 

@@ -12,7 +12,7 @@ from ... import explain
 from ...plots.charts import coverage_curve
 from ...plots.chevrons import colour_of
 from ...plots.svg import activity_text
-from ...releases.release import ReleasedLog, VariantRelease, frequencies_of
+from ...releases.release import ReleasedLog, VariantRelease, count_noun, frequencies_of
 from ...releases.synthetic_log import SyntheticRelease
 from ..parts import note
 
@@ -60,7 +60,7 @@ def headings(release: ReleasedLog) -> dict[str, str]:
     interval = {"interval": "95 % interval"} if release.intervals else {}
     rule = {"rule": "Abstraction"} if release.is_abstracted else {}
     in_file = {} if frequencies_of(release) == "estimated" else {"count": "Count in the file"}
-    return {"value": f"Estimated number of {release.mechanism.noun}"} | interval | rule | in_file
+    return {"value": f"Estimated number of {count_noun(release.mechanism)}"} | interval | rule | in_file
 
 
 def variant_rows(release: ReleasedLog, ranked: Sequence[int]) -> tuple[list[dict[str, Any]], list[str]]:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from nicegui import ui
 
+from ...explain import summary
 from ...mechanisms import MECHANISMS
+from ...mechanisms.ladder import generalises
+from ...mechanisms.registry import options_of
 from ..parts import heading, note, typed_text
 from ..recipe import OFFERED
 from .fields import lines, number, typed
@@ -68,13 +71,14 @@ _USUAL = tuple(names[0] for names in OFFERED.values())
 def _options(page: Page, changed: Callable[[], Any]) -> None:
     session = page.session
     mechanism = MECHANISMS[session.recipe.mechanism]
-    note(f"{mechanism.summary[:1].upper()}{mechanism.summary[1:]}.")
-    for option in mechanism.options():
+    about = summary(mechanism)
+    note(f"{about[:1].upper()}{about[1:]}.")
+    for option in options_of(mechanism):
         if option in _NUMBERS:
             number(page, _NUMBERS[option], option, changed)
-    if mechanism.generalises:
+    if generalises(mechanism):
         _rungs(page, changed)
-    if "alphabet" in mechanism.options():
+    if "alphabet" in options_of(mechanism):
         label, words = _ALPHABET[session.recipe.kind == "variants"]
         lines(page, label, "alphabet", changed)
         note(words)

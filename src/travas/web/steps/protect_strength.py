@@ -11,6 +11,7 @@ from nicegui import ui
 
 from ... import explain
 from ...plots.charts import guess_chart
+from ...releases.release import count_noun
 from ..curve import DELTAS, EPSILONS, View, nearest, view
 from ..parts import note, picture
 from .cards import Card, Cards
@@ -143,7 +144,7 @@ def words_of(shown: View) -> tuple[str, str, str]:
     if mechanism.kind != "variants":
         about = "How exact it is depends on the number of cases: the next step says what to expect."
     if shown.points and shown.half is not None:
-        about = f"At this ε and δ {explain.of_curve(shown.half, shown.points[-1][0], mechanism.noun)}."
+        about = f"At this ε and δ {explain.of_curve(shown.half, shown.points[-1][0], count_noun(mechanism))}."
     if shown.points and shown.rung:
         about = f"On a ladder it depends on the rung; here: {shown.rung}. {about}"
     released = explain.released_by(mechanism)
