@@ -85,7 +85,7 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
 @pytest.mark.parametrize(
     "options",
     [
-        ("--ladder", "full,prefix:1", "--shares", "1/2,1/2"),
+        ("--ladder", "full,prefix:1"),
         ("--ladder", "default"),
         ("--abstraction", "without:CANARY"),
     ],

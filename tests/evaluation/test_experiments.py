@@ -346,7 +346,7 @@ def test_the_page_names_every_key(grid: Path) -> None:
     (grid.parent / "hospital.csv").write_text(log)
     grid.write_text(example)
     by_label = {cell.label: cell for cell in read_grid(grid).cells()}
-    assert dict(by_label["ladder"].options) == {"rungs": "full,fold,prefix:6", "shares": "1/2,1/4,1/4"}
+    assert dict(by_label["ladder"].options) == {"rungs": "full,fold,prefix:6", "shares": "adaptive"}
     assert by_label["ladder"].log.reading.activities == ("activity",)
 
 

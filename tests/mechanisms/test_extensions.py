@@ -224,7 +224,7 @@ def test_validation_is_not_an_assertion() -> None:
     """`python -O` refuses the same."""
     code = (
         "import travas\n"
-        "for make in (lambda: travas.Ladder(1, '1e-20', rungs='full,first', shares='1/2,1/2'), "
+        "for make in (lambda: travas.Ladder(1, '1e-20', rungs='full,first'), "
         "lambda: travas.UTravas(1, '1e-20', 3), lambda: travas.Reading(unit='x', max_cases=0)):\n"
         "    try:\n        make()\n    except travas.ParameterError:\n        print('refused')\n"
     )

@@ -47,7 +47,7 @@ def test_every_kind_warns_of_what_is_of_little_use() -> None:
     assert [explain.warnings_of(seeded(kind(2, "1e-6"), many)) for kind in (Optimal, Synthesis, ProcessMap)] == [()] * 3
 
 
-LADDER = travas.Ladder(1, "1e-6", rungs="full,first", shares=["0.5", "0.5"])
+LADDER = travas.Ladder(1, "1e-6", rungs="full,first")
 AGES = Synthesis(1, "1e-6", attributes=["age"])
 
 

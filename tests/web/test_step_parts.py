@@ -145,7 +145,7 @@ def test_a_person_needs_a_column_and_another_kind_its_own_options() -> None:
     with pytest.raises(travas.ParameterError, match="no column is chosen that identifies the person"):
         person.check(travas.Reading())
     assert replace(person, unit="patient").reading(travas.Reading()).privacy_unit == travas.PrivacyUnit("patient", 2)
-    ladder = Recipe("ladder").with_option("rungs", "full,first").with_option("shares", "1/2, 1/2")
+    ladder = Recipe("ladder").with_option("rungs", "full,first").with_option("shares", "equal")
     assert ladder.with_kind("variants") == ladder
     assert ladder.with_kind("process map").build() == travas.ProcessMap(epsilon=1, delta="1e-6")
     assert dict(Recipe("map").with_option("parts", ("rework",)).with_kind("synthetic log").options) == {}

@@ -219,7 +219,7 @@ def test_the_number_of_runs_follows_from_a_small_epsilon() -> None:
 
 
 def test_the_curve_of_a_ladder_is_that_of_its_first_rung() -> None:
-    recipe = Recipe("ladder").with_option("rungs", "full, prefix:2").with_option("shares", "3/4, 1/4")
+    recipe = Recipe("ladder").with_option("rungs", "full, prefix:2").with_option("shares", "equal")
     found = curve.view(recipe)
     assert found.rung == "full" and found.points == curve.points(recipe.build().spending()[0][1])  # type: ignore[attr-defined]
 
@@ -238,7 +238,7 @@ def test_the_curve_of_a_ladder_is_that_of_its_first_rung() -> None:
         (Recipe(abstraction="first", unit="patient", max_cases="2"), "would count it several times"),
         (Recipe("ladder").with_option("rungs", "full,without:/etc/passwd"), "files are not read here"),
         (Recipe("ladder").with_option("rungs", "full,full"), "twice"),
-        (Recipe("ladder").with_option("shares", "1/2"), "1 shares for 10 rungs"),
+        (Recipe("ladder").with_option("shares", "1/2"), "shares is '1/2'"),
     ],
 )
 def test_what_is_typed_is_refused_in_one_line(recipe: Recipe, why: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,8 +67,8 @@ _MECHANISM_OPTIONS = {
         panel_option(
             str | None,
             "Mechanism",
-            "ladder: share of (ε, δ) per rung, such as 1/2,1/4,1/4, or adaptive. Default: equal; adaptive for --ladder default.",
-            "PARTS",
+            "ladder: ε and δ in equal shares for all rungs, or for one. Default: equal; adaptive for --ladder default.",
+            "equal|adaptive",
         ),
         None,
     ),

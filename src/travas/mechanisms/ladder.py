@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from ..errors import ParameterError, naming, shown
+from ..errors import ParameterError, naming, one_of, shown
 from ..log.abstraction import FULL, Abstraction, RuleFiles, parse_ladder
 from ..log.log import Log
 from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate
 from ..releases.release import VariantRelease
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.losses import Losses, Step
-from ..trusted.numbers import Number, as_text, exact
+from ..trusted.numbers import as_text
 from ..trusted.tables import Noise, NoiseTable
 from .mechanism import Mechanism, References
 from .prefix_tree import TwoSidedNoise
@@ -42,7 +42,7 @@ MAX_RUNGS = 50
 Rungs = str | Sequence[Abstraction | str]
 """Accepted rungs: abstractions or their text, from fine to coarse, or all in one text; or `default`."""
 
-Shares = tuple[Fraction, ...] | Literal["adaptive"]
+Shares = Literal["equal", "adaptive"]
 
 
 def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
@@ -56,9 +56,7 @@ def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
     rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in value)
     for index, rung in enumerate(rungs):
         if rung in rungs[:index]:
-            raise ParameterError(
-                f"the rung {rung} occurs twice; remove one, and use a larger share for the other", field="rungs"
-            )
+            raise ParameterError(f"the rung {rung} occurs twice; remove one", field="rungs")
     return rungs
 
 
@@ -69,32 +67,12 @@ def _rung(text: object) -> Abstraction:
         return Abstraction.parse(text)
 
 
-def _shares(value: str | Sequence[Number]) -> Shares:
-    if isinstance(value, str):
-        if value.strip() == ADAPTIVE:
-            return ADAPTIVE
-        value = [part.strip() for part in value.split(",")]
-    if not isinstance(value, Sequence):
-        raise ParameterError(f"shares is {shown(value)}; use one per rung, or adaptive", field="shares")
-    return tuple(exact(part, "shares") for part in value)
-
-
-def _check_shares(shares: tuple[Fraction, ...], rungs: int) -> None:
-    if len(shares) != rungs:
-        raise ParameterError(f"{len(shares)} shares for {rungs} rungs; use one per rung, or adaptive", field="shares")
-    if min(shares) <= 0 or sum(shares) != 1:
-        raise ParameterError(
-            f"the shares are {', '.join(map(as_text, shares))}: they must be above 0 and add up to 1, such as 1/2,1/4,1/4",
-            field="shares",
-        )
-
-
 @attrs.frozen(slots=False)
 class Ladder(Mechanism):
     """Release variants on the first rung where possible; cases that are not covered continue on the next rung.
 
-    `shares` is the share of (ε, δ) of each rung, after the number of cases; or "adaptive": all for one rung, the first
-    that passes a noisy test, or the last. Default: adaptive for the default rungs, otherwise equal shares.
+    `shares` divides (ε, δ), after the number of cases: "equal" among all rungs, or "adaptive", all for one rung, the first
+    that passes a noisy test, or the last. Default: adaptive for the default rungs, otherwise equal.
     Input      a log's variants and their true counts; the rungs, from fine to coarse, which are public rules
     Output     the number of cases, with noise; only keys that occur, with their rung and noisy counts
     Neighbours adding or removing one case: one count of each rung changes by at most one
@@ -106,19 +84,15 @@ class Ladder(Mechanism):
     counted = "cases"
 
     rungs: tuple[Abstraction, ...] = attrs.field(default=DEFAULT_RUNGS, converter=_rungs)
-    shares: Shares = attrs.field(converter=_shares)
+    shares: Shares = attrs.field(validator=one_of(Shares))
     minimum_cases: int = attrs.field(default=1, converter=minimum_number)
 
     @shares.default
     def _default_shares(self) -> Shares:
-        if self.rungs == _rungs(DEFAULT_RUNGS):
-            return ADAPTIVE
-        return (Fraction(1, len(self.rungs)),) * len(self.rungs)
+        return ADAPTIVE if self.rungs == _rungs(DEFAULT_RUNGS) else "equal"
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        if isinstance(self.shares, tuple):
-            _check_shares(self.shares, len(self.rungs))
         self._counting.check()
         self._testing.check()
         _ = self._selections  # raises if a table cannot be built
@@ -154,14 +128,17 @@ class Ladder(Mechanism):
         """The noise of the threshold of the test, and of the values compared with it: half of the ε of the test each."""
         return TwoSidedNoise(self.step.epsilon * CHOICE_SHARE / 2, Fraction(0))
 
+    @property
+    def _share(self) -> Fraction:
+        """The share of (ε, δ) of a rung on which something is released."""
+        return Fraction(1) if self.shares == ADAPTIVE else Fraction(1, len(self.rungs))
+
     @cached_property
     def _parts(self) -> tuple[GroupStep, ...]:
         """What one case may spend on each rung, so that all cases of a unit spend the rung's part of (ε, δ)."""
         rest = self.epsilon * (1 - CASES_SHARE)
-        if isinstance(self.shares, tuple):
-            return tuple(self._part(rest * share, self.delta * share) for share in self.shares)
         rest -= self.epsilon * CHOICE_SHARE if self.chooses else 0
-        return (self._part(rest, self.delta),) * len(self.rungs)
+        return (self._part(rest * self._share, self.delta * self._share),) * len(self.rungs)
 
     @cached_property
     def _selections(self) -> tuple[Optimal, ...]:
@@ -201,9 +178,9 @@ class Ladder(Mechanism):
         if self.chooses:
             steps.append(Step(self.epsilon * CHOICE_SHARE))
             rest -= self.epsilon * CHOICE_SHARE
-        shares = self.shares if isinstance(self.shares, tuple) else (Fraction(1),)
-        for index, (noise, share) in enumerate(zip(self._tables(), shares, strict=True)):
-            steps.append(Step(rest * share, self.delta * share, noise, cases, reached=1 if index == 0 else 0))
+        for index, noise in enumerate(self._tables()):
+            part = rest * self._share, self.delta * self._share
+            steps.append(Step(*part, noise, cases, reached=1 if index == 0 else 0))
         return tuple(steps)
 
     def _promise(self) -> Guarantee:
@@ -227,7 +204,7 @@ class Ladder(Mechanism):
             steps.append(of_rung | {key: value for key, value in selection.parameters().items() if key in _OF_TABLE})
         return {
             "rungs": [rung.as_json() for rung in self.rungs],
-            "shares": [as_text(part) for part in self.shares] if isinstance(self.shares, tuple) else ADAPTIVE,
+            "shares": self.shares,
             "minimum_cases": self.minimum_cases,
             "steps": steps,
         }

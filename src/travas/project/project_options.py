@@ -103,7 +103,7 @@ OPTIONS = (
     _option(
         "synthesis",
         "shares",
-        "Parts of the budget; the rest is for the control flow. For a ladder: one for each rung.",
+        "Parts of the budget; the rest is for the control flow. For a ladder: equal or adaptive.",
         "times=0.25,attributes=0.1",
     ),
     _option("output", "folder", "The folder of the releases; each period has a folder in it.", "releases"),

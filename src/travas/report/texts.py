@@ -195,7 +195,7 @@ def frequencies(named: str, released: Released) -> str:
 
 def budget(parameters: dict[str, Any]) -> str:
     """How the budget of a synthetic log is divided; empty where it is not."""
-    shares = parameters.get("shares")  # those of a ladder are text or a list
+    shares = parameters.get("shares")  # those of a ladder are text
     return BudgetShares(shares["times"], shares["attributes"]).in_words() if isinstance(shares, dict) else ""
 
 
