@@ -323,7 +323,7 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
         assert stated["standing"] == "proven"
         forgeries: tuple[Callable[[Any], object], ...] = (
             lambda facts: facts["parameters"]["steps"].pop(0),
-            lambda facts: facts["parameters"].update(shares="adaptive"),
+            lambda facts: facts["parameters"].update(shares="by hand"),
             lambda facts: facts.update(standing="verified"),
         )
         for forge in forgeries:
