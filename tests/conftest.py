@@ -82,8 +82,13 @@ def travas(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     def run(*words: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["travas", *map(str, words)])
         capsys.readouterr()
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with pytest.raises(SystemExit) as stop:
+                cli.main()
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
         captured = capsys.readouterr()
         return Ran(int(stop.value.code or 0), captured.out, captured.err)
 

@@ -15,7 +15,6 @@ import typer
 import travas
 from travas.cli.exit_codes import CODES
 from travas.cli.main import app
-from travas.outputs.guarantee_fields import FIELDS
 from travas.project.project_options import OPTIONS, SECTIONS
 
 GENERATED = "<!-- Made from the code by docs/site/reference_pages.py. -->\n"
@@ -55,7 +54,6 @@ def reference_pages() -> dict[str, str]:
     pages = {
         "reference/command-line.md": command_line(),
         "reference/travas-toml.md": project_file(),
-        "reference/guarantee-file.md": guarantee_file(),
         "reference/exit-codes.md": exit_codes(),
         "reference/python.md": python_names(),
         "reference/layout.md": layout(),
@@ -132,24 +130,11 @@ def project_file() -> str:
     return "\n".join(lines)
 
 
-def guarantee_file() -> str:
-    """Return the page of the fields of a guarantee file."""
-    lines = [
-        "# Fields of a guarantee file",
-        "",
-        GENERATED,
-        "What is compared, and why: [the guarantee file](../guarantee.md).",
-    ]
-    lines += ["", "| field | meaning |", "|---|---|"]
-    lines += [f"| {', '.join(f'`{name}`' for name in field.names)} | {_cell(field.meaning)} |" for field in FIELDS]
-    return "\n".join(lines) + "\n"
-
-
 def exit_codes() -> str:
     """Return the page of the exit codes."""
     lines = ["# Exit codes", "", GENERATED, "| code | meaning | what to do |", "|--:|---|---|"]
     lines += [f"| {entry.code} | {_cell(entry.meaning)} | {_cell(entry.remedy)} |" for entry in CODES]
-    lines += ["", "Only code 5 is worth an automatic second try.", "With `--json`: [automation](../automation.md)."]
+    lines += ["", "With `--json`: [automation](../automation.md)."]
     return "\n".join(lines) + "\n"
 
 

@@ -133,7 +133,7 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
                     reading=_described(request, variants),
                 )
                 if isinstance(release, VariantRelease):
-                    release = replace(release, frequencies=request.frequencies, timestamps=request.timestamps)
+                    release = replace(release, frequencies=request.frequencies)
                 if output is not None:
                     output.write(release, request.about)
                 end.enter_context(InterruptsDeferred())  # while names change it is too late: the run ends as usual

@@ -20,11 +20,9 @@ from .releases.release import (
     KINDS,
     Frequencies,
     Profile,
-    Timestamps,
     check_columns,
     check_frequencies,
     check_profile,
-    check_timestamps,
     released_times,
 )
 from .sources.reading import DEFAULT_READING, Reading, released_columns
@@ -65,7 +63,6 @@ class Request:
         output: The file to write, or standard output; None keeps the release in memory.
         existing: What to do if `output` exists.
         frequencies: Which counts go into an event log.
-        timestamps: Whether the events of an event log have artificial timestamps.
         profile: For which program a table is written.
         times: Whether a log without a timestamp column is refused by a mechanism that measures times, or released without
             them. Decided by the columns of the log, never by values.
@@ -84,7 +81,6 @@ class Request:
     output: Path | None = None
     existing: Existing = "fail"
     frequencies: Frequencies = "estimated"
-    timestamps: Timestamps = "artificial"
     profile: Profile = "travas"
     times: TimesRule = "required"
     ledger: Ledger | None = None
@@ -108,8 +104,7 @@ class Request:
             words = f"the kind of {self.mechanism.name} is {shown(kind)}; use one of {', '.join(KINDS)}"
             raise ParameterError(words, field="mechanism")
         check_frequencies(self.frequencies)
-        check_timestamps(self.timestamps, self.mechanism.kind)
-        check_profile(self.profile, self.timestamps)
+        check_profile(self.profile)
         if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit

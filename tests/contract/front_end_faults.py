@@ -7,8 +7,9 @@
     python front_end_faults.py memory FRONT_END DIRECTORY RUNS      no more memory than now and some megabytes
     python front_end_faults.py rights FRONT_END DIRECTORY RUNS      log, ledger or folder without permissions, as another user
 
-Each prints one JSON object: how often a run ended in which way. It is a script because a test process has threads,
-which do not fork well.
+Each prints one JSON object: how often a run ended in which way. With 3 runs, the lines are one while the log is read, one
+while the release is written, and one while it is published. It is a script because a test process has threads, which do
+not fork well.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ import front_ends as contract
 
 import travas.cli.main
 from travas import Ledger, verify
+from travas.outputs.atomic import Reservation
+from travas.outputs.write import ReservedRelease
+from travas.sources import engine
 
 Work = Callable[[], None]
 MOST_WORDS = 1 << 20
@@ -78,12 +82,18 @@ def at_line(number: int, fault: Work, work: Work) -> Work:
     return traced
 
 
-def lines_of(work: Work) -> int:
-    """How many lines of travas the work has: it says so in a file, because it does not come back."""
+_STAGES = (engine.read, ReservedRelease.write, Reservation.publish)
+
+
+def lines_of(work: Work) -> tuple[int, list[int]]:
+    """How many lines of travas the work has, and how many before each stage. A pipe, because the work does not come back."""
     counted = 0
+    stages: list[int] = []
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
         nonlocal counted
+        if event == "call" and any(frame.f_code is stage.__code__ for stage in _STAGES):
+            stages.append(counted + 3)
         counted += event == "line"
         return trace if frame.f_code.co_filename.startswith(SOURCE) else None
 
@@ -94,10 +104,11 @@ def lines_of(work: Work) -> int:
         try:
             work()
         finally:
-            os.write(writing, str(counted).encode())
+            os.write(writing, json.dumps([counted, stages]).encode())
             os._exit(0)
     os.wait()
-    return int(os.read(reading, 20))
+    lines, before = json.loads(os.read(reading, 1000))
+    return lines, before
 
 
 def ended(work: Work) -> tuple[int, str]:
@@ -240,11 +251,12 @@ def main(fault: str, front_end: str, directory: Path, runs: int) -> Counter[str]
         _no_words(FRONT_ENDS[front_end](case, None))
 
     counted = case_in("counted")
-    lines = lines_of(lambda: work(counted))
+    lines, stages = lines_of(lambda: work(counted))
+    assert len(stages) == len(_STAGES), stages
     found: Counter[str] = Counter(lines=lines)
     for number in range(runs):
         case = case_in(str(number))
-        line = _START + (lines - _START) * number // runs
+        line = stages[number] if runs == len(_STAGES) else _START + (lines - _START) * number // runs
         faulty = {
             "kill": at_line(line, kill, lambda case=case: work(case)),  # type: ignore[misc]
             "terminate": at_line(line, terminate, lambda case=case: work(case)),  # type: ignore[misc]

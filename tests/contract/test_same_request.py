@@ -31,9 +31,9 @@ def _request(mechanism: package.Mechanism, reading: package.Reading = package.Re
 
 CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
     "variants": (
-        _request(package.Optimal(epsilon=1, delta="1e-6"), timestamps="none"),
-        ["anonymize", "--timestamps", "none"],
-        Recipe(timestamps="none"),
+        _request(package.Optimal(epsilon=1, delta="1e-6")),
+        ["anonymize"],
+        Recipe(),
     ),
     "variants by travas": (
         _request(by_name("travas", 1, "1e-6", 5), attrs.evolve(PATIENT)),
@@ -53,7 +53,7 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
     "a synthetic log": (
         _request(package.Synthesis(epsilon=1, delta="1e-6", times=package.Times()), times="if recorded"),
         ["synthesize"],
-        Recipe("synthesis", timestamps="none"),
+        Recipe("synthesis"),
     ),
     "a synthetic log with attributes": (
         _request(

@@ -219,8 +219,8 @@ def test_times_if_recorded_are_measured_where_the_log_has_a_column_of_them() -> 
     frame = timed_frame(300)
     timed = synthesize(frame, epsilon=1, delta="1e-6")
     untimed = synthesize(frame.drop("timestamp"), order="file", epsilon=1, delta="1e-6")
-    assert timed.mechanism == rule(times=Times()) and timed.timestamp_kind == "generated"
-    assert untimed.mechanism == rule() and untimed.timestamp_kind == "artificial"
+    assert timed.mechanism == rule(times=Times()) and timed.mechanism.timestamp_kind == "generated"
+    assert untimed.mechanism == rule() and untimed.mechanism.timestamp_kind == "artificial"
     assert untimed.measurements.times is None and "durations" not in untimed.measurements.contributions
 
 

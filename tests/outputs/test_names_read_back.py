@@ -12,14 +12,19 @@ from travas.log.escaped_names import escape_name, original_name
 from travas.releases.release import Profile
 from travas.verification.opened import read_release
 
-TRACES = {("a\x01", "b"): 500, (r"\u{1}", "\x00"): 400, (r"\u{FFFFFFFF}", r"\u{5C}"): 300, ("plain",): 600}
+TRACES = {
+    ("a\x01", "b"): 500,
+    (r"\u{1}", "\x00"): 400,
+    (r"\u{FFFFFFFF}", r"\u{5C}"): 300,
+    ("=1+2", "-b", r"\u{3D}1+2"): 700,
+    ("plain",): 600,
+}
 
 
 @pytest.mark.parametrize(
     ("suffix", "profile"),
     [
         *((suffix, "travas") for suffix in (".csv", ".csv.gz", ".xes", ".xes.gz", ".parquet", ".json")),
-        (".csv", "excel"),
         (".csv.gz", "pm4py"),
     ],
 )
@@ -30,23 +35,21 @@ def test_names_are_read_as_they_were(suffix: str, profile: Profile, tmp_path: Pa
     assert set(made.variants) == set(TRACES)
 
 
-def test_without_times_and_with_several_columns(tmp_path: Path) -> None:
+def test_several_columns_are_read_as_they_were(tmp_path: Path) -> None:
     columns = ("concept:name", "org:role")
     log = travas.Log.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, columns)
-    made = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6")).without_timestamps()
+    made = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6"))
     for suffix in (".csv", ".xes"):
         path = made.write(tmp_path / f"out{suffix}")
         found = travas.read(path, Reading(activities=columns, order="file"))
         assert [trace for trace, _ in found.items()] == [(("a\x01", "x"), ("b", "\x02"))]
 
 
-@pytest.mark.parametrize("column", ['q"', '"a""b"', "a\tb", "\n", "\u2028", "\x01"])
-@pytest.mark.parametrize(
-    ("suffix", "profile"), [(".csv", "travas"), (".xes", "travas"), (".parquet", "travas"), (".csv", "excel")]
-)
-def test_a_release_with_an_odd_column_verifies(suffix: str, profile: Profile, column: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("column", ['q"', '"a""b"', "a\tb", "\n", "\u2028", "\x01", "=1+2"])
+@pytest.mark.parametrize("suffix", [".csv", ".xes", ".parquet"])
+def test_a_release_with_an_odd_column_verifies(suffix: str, column: str, tmp_path: Path) -> None:
     log = travas.Log.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, ("concept:name", column))
-    path = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6")).write(tmp_path / f"out{suffix}", profile=profile)
+    path = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6")).write(tmp_path / f"out{suffix}")
     assert travas.verify(f"{path}.guarantee.json", path).digest_checked
     assert read_release(path).columns == ("concept:name", column)
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import cast
 
 import polars as pl
 import pytest
@@ -128,7 +127,6 @@ def odd() -> SyntheticRelease:
     ("suffix", "profile"),
     [
         *((suffix, "travas") for suffix in (".xes", ".csv", ".parquet", ".json")),
-        (".csv", "excel"),
         (".parquet", "pm4py"),
     ],
 )
@@ -152,7 +150,7 @@ def test_a_log_with_attributes_but_without_times_is_refused(odd: SyntheticReleas
         verify(guarantee_path(path), path)
 
 
-def test_times_for_excel_go_back_with_the_clock(tmp_path: Path) -> None:
+def test_times_of_the_hour_that_a_clock_shows_twice_verify(tmp_path: Path) -> None:
     start = datetime(2024, 10, 26, 22, tzinfo=UTC)
     rows = [
         (str(case), name, start + timedelta(minutes=case % 240 + 20 * step))
@@ -161,18 +159,7 @@ def test_times_for_excel_go_back_with_the_clock(tmp_path: Path) -> None:
     ]
     table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
     made = synthesize(table, epsilon=5, delta="1e-3", times=Times("Europe/Berlin"))
-    path = made.write(tmp_path / "log.csv", profile="excel")
-    moments = made.to_polars().select("case:concept:name", pl.col("time:timestamp").dt.replace_time_zone(None))
-    steps = moments.group_by("case:concept:name").agg(pl.col("time:timestamp").diff().min())["time:timestamp"]
-    assert timedelta(hours=-1) <= cast(timedelta, steps.min()) < timedelta()
-    assert verify(guarantee_path(path), path).digest_checked
-
-
-def test_times_for_excel_in_a_zone_whose_clock_only_went_forward(tmp_path: Path) -> None:
-    rows = [(str(case), name, datetime(2024, 5, 1, 8, step)) for case in range(300) for step, name in enumerate("abc")]
-    table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
-    made = synthesize(table, epsilon=5, delta="1e-3", times=Times("Asia/Singapore"))
-    path = made.write(tmp_path / "log.csv", profile="excel")
+    path = made.write(tmp_path / "log.csv")
     assert verify(guarantee_path(path), path).digest_checked
 
 

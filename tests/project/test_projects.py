@@ -348,15 +348,13 @@ def test_a_plan_says_what_it_would_keep(travas: Run, monkeypatch: pytest.MonkeyP
     assert one["basic"] == one["periods"]
 
 
-def test_projects_say_for_which_program_and_whether_with_timestamps(travas: Run, start: Start, folder: Path) -> None:
-    assert start("--profile", "excel", "--timestamps", "none").code == 0
+def test_projects_say_for_which_program(travas: Run, start: Start, folder: Path) -> None:
+    assert start("--profile", "pm4py").code == 0
+    refused = travas("release", "--period", "2026-01")
+    assert refused.code == 2 and not (folder / "releases").exists()
     toml = (folder / "travas.toml").read_text().replace("release.json", "release.csv")
     (folder / "travas.toml").write_text(toml)
-    refused = travas("release", "--period", "2026-01", "--profile", "pm4py")
-    assert refused.code == 2 and "pm4py needs timestamps" in refused.err and not (folder / "releases").exists()
     ran = travas("release", "--period", "2026-01")
     assert (ran.code, ran.err) == (0, "")
-    released = folder / "releases" / "2026-01" / "release.csv"
-    assert "time:timestamp" not in released.read_text(encoding="utf-16")
-    stated = json.loads(Path(f"{released}.guarantee.json").read_text())["release"]
-    assert (stated["profile"], stated["timestamps"]) == ("excel", "none")
+    stated = json.loads((folder / "releases" / "2026-01" / "release.csv.guarantee.json").read_text())["release"]
+    assert stated["profile"] == "pm4py"

@@ -28,7 +28,6 @@ def variants(rule: travas.Mechanism, **more: Any) -> Any:
 RELEASES: dict[str, Callable[[Path], Any]] = {
     "variants": lambda _: variants(travas.Optimal(1, "1e-6")),
     "noisy counts": lambda _: variants(travas.Travas(1, "1e-6", 5), frequencies="noisy"),
-    "no times": lambda _: variants(travas.Optimal(1, "1e-6")).without_timestamps(),
     "a ladder": lambda _: variants(travas.Ladder(1, "1e-6")),
     "an empty release": lambda _: travas.anonymize({("a",): 1}, travas.Optimal(1, "1e-9")),
     "a tree": lambda _: variants(travas.PrefixTree(3, 0, max_length=4, prune=9, alphabet=["a", "b", "c"])),
@@ -132,7 +131,6 @@ DAMAGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "an unknown mechanism": (lambda stated: stated["description"].update(mechanism="x"), "mechanism is 'x', which"),
     "a module": (lambda stated: stated["description"].update(mechanism="os:system"), "which is not imported from here"),
     "wrong counts": (lambda stated: stated["release"].update(frequencies="x"), "frequencies is 'x'"),
-    "wrong times": (lambda stated: stated["release"].update(timestamps="x"), "timestamps is 'x'"),
     "another kind": (lambda stated: stated.update(kind="process map"), "not a process map"),
     "a reading of text": (lambda stated: stated.update(reading="x"), "the description of the reading is incomplete"),
     "a lone surrogate": (lambda stated: stated["release"].update(assumptions=["\ud800"]), "it is not JSON"),

@@ -78,7 +78,7 @@ LOGS: dict[str, Callable[[], Release]] = {
     "a zone whose clock only went forward": lambda: timed("Africa/Monrovia"),
 }
 FORMATS = [(suffix, "travas") for suffix in WRITERS] + [
-    (".csv", "pm4py"), (".csv.gz", "pm4py"), (".parquet", "pm4py"), (".csv", "excel"),
+    (".csv", "pm4py"), (".csv.gz", "pm4py"), (".parquet", "pm4py"),
 ]  # fmt: skip
 
 

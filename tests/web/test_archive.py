@@ -80,9 +80,7 @@ def test_a_release_opens_again_as_it_was(
 def test_a_record_survives_with_all_settings(archive: Archive) -> None:
     period = TypedPeriod("2026-01-01", "2026-02-01", "discharge", "", "3")
     options = (("alphabet", "a\nb"), ("max_length", 5), ("without", ("times", "attributes")))
-    asked = begun(
-        archive, Recipe("prefix-tree", "1/3", "1e-9", options, "patient", "2", "first", "900", "none", period)
-    )
+    asked = begun(archive, Recipe("prefix-tree", "1/3", "1e-9", options, "patient", "2", "first", "900", period))
     signed = archive.sign_off(asked.id, ADA, "Ada")
     assert archive.get(asked.id) == signed == replace(asked, sign_offs=(ADA,))
     assert archive.get("../archive") is None and archive.get("") is None and archive.get("0" * 16) is None

@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 import typer
 
 from ..errors import ParameterError
-from ..releases.release import Frequencies, Kind, Timestamps, check_frequencies, check_profile, check_timestamps
+from ..releases.release import Frequencies, Kind, check_frequencies, check_profile
 from ..request import Request
 from ..sources.reading import Reading
 from .charge_flags import Charge, with_charge
@@ -50,13 +50,6 @@ def anonymize(
             metavar="|".join(get_args(Frequencies)),
         ),
     ] = "estimated",
-    timestamps: Annotated[
-        str,
-        typer.Option(
-            help="Whether the events of an event log have artificial timestamps; their order within a case is that of the file.",
-            metavar="|".join(get_args(Timestamps)),
-        ),
-    ] = "artificial",
     profile: TableProfile = "travas",
     force: Force = False,
     accept_no_guarantee: Annotated[
@@ -85,7 +78,6 @@ def anonymize(
     if mechanism.kind in _OTHER_COMMANDS:
         raise ParameterError(f"{mechanism.name} {_OTHER_COMMANDS[mechanism.kind]}", field="mechanism")
     number = stated_number(stated_cases)
-    times = check_timestamps(timestamps, mechanism.kind)
     request = Request(
         source=log,
         mechanism=mechanism,
@@ -93,8 +85,7 @@ def anonymize(
         output=output,
         existing="replace" if force else "fail",
         frequencies=check_frequencies(frequencies),
-        timestamps=times,
-        profile=check_profile(profile, times),
+        profile=check_profile(profile),
         ledger=charge.ledger(),
         dataset=charge.dataset,
         guarantee="not required" if accept_no_guarantee else "required",

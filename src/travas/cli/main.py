@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import signal
 import sys
+import time
 import traceback
 from functools import partial
 from types import FrameType
@@ -58,6 +60,8 @@ app = typer.Typer(
     epilog=f"Start with: [bold]travas demo[/bold]. Documentation: [bold]travas docs[/bold]. {EXIT_CODES}",
 )
 _DEBUG = "TRAVAS_DEBUG"
+_PATIENCE = 3.0
+"""For how many seconds another Ctrl-C changes nothing."""
 
 
 _command = partial(app.command, cls=HelpfulCommand)
@@ -104,19 +108,34 @@ def _root(
 def main() -> None:
     """Run the command line and exit with a code of `exit_codes`. Errors are one line on standard error."""
     silence(False)
-    signal.signal(signal.SIGTERM, _terminate)
+    _handle_interrupts()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # prints ? for ε where the encoding lacks it
     sys.exit(_run())
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    """Interrupt as Ctrl-C does, through whatever handles that now: a charge defers it."""
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler):  # a shell has started the program in the background, with SIGINT ignored
-        raise KeyboardInterrupt
-    handler(number, frame)
+def _handle_interrupts() -> None:
+    """Ctrl-C raises KeyboardInterrupt, but not again while the first one is handled: a charge is still reported.
+
+    SIGTERM is the same, through whatever handles Ctrl-C now, because a charge defers it. A shell that starts the program in
+    the background ignores Ctrl-C; then only SIGTERM interrupts it.
+    """
+    raised_at = -math.inf
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal raised_at
+        if time.monotonic() - raised_at > _PATIENCE:
+            raised_at = time.monotonic()
+            raise KeyboardInterrupt
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)
+        (handler if callable(handler) else interrupt)(number, frame)
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGTERM, terminate)
 
 
 def _run() -> int:

@@ -69,7 +69,7 @@ TableProfile = Annotated[
     str,
     typer.Option(
         "--profile",
-        help="Lay out a table for a program: pm4py (.csv, .csv.gz or .parquet; times in UTC) or excel (.csv; UTF-16, tabs).",
+        help="Lay out a table for a program: pm4py (.csv, .csv.gz or .parquet; times in UTC, no empty text).",
         metavar="|".join(get_args(Profile)),
     ),
 ]

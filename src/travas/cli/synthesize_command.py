@@ -86,7 +86,7 @@ def synthesize(
     """
     number = stated_number(stated_cases)
     existing: Existing = "replace" if force else "fail"
-    checked_profile = check_profile(profile, "artificial")
+    checked_profile = check_profile(profile)
     if release is not None:
         options = {"LOG": log, "--epsilon": epsilon, "--delta": delta, "--alphabet": alphabet}
         refuse_log_options({**options, **flags_of(details)}, charge, reading)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from math import fsum
 from pathlib import Path
@@ -13,15 +14,15 @@ import numpy as np
 
 from ..errors import LogError, ParameterError, confidential_repr
 from ..log.calendar import SECOND, WEEKS
-from ..log.escaped_names import escape_name, original_name
+from ..log.escaped_names import escape_cell, escape_name, original_name
 from ..log.log import Log
 from ..log.options import CASE_PREFIX, case_column
 from ..log.questions import NO_DETAILS, Details, Totals, check_details
 from ..log.traces import Activity
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
+from ..outputs.event_tables import MISSING
 from ..outputs.guarantee_file import guarantee_path
-from ..outputs.profiles import MISSING
 from ..releases.release import Release, released_attributes, released_times
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
@@ -423,29 +424,28 @@ def _of_events(path: Path) -> ReleasedDetails | None:
     if mechanism.kind != "synthetic log" or mechanism.details == NO_DETAILS:
         return None
     is_xes = suffix_of(path, XES_SUFFIXES) is not None
-    is_escaped = suffix_of(path, CSV_SUFFIXES) is not None or is_xes
+    written: Callable[[str], str] = escape_name if is_xes else escape_cell if suffix_of(path, CSV_SUFFIXES) else str
     details = mechanism.details
-    column_of = {name: _column(name, is_xes, is_escaped) for name in (*details.attributes, *details.numbers)}
+    column_of = {
+        name: written(name.removeprefix(CASE_PREFIX) if is_xes else case_column(name))
+        for name in (*details.attributes, *details.numbers)
+    }
     columns = Details(
         details.times,
         tuple(column_of[name] for name in details.attributes),
         tuple(column_of[name] for name in details.numbers),
     )
-    activities = read_release(path).columns
-    written = tuple(map(escape_name, activities)) if is_escaped else activities
-    log = read(path, Reading(activities=written, order="file", details=columns))
+    activities = tuple(map(written, read_release(path).columns))
+    log = read(path, Reading(activities=activities, order="file", details=columns))
     cases = cast(EncodedTotals, log.totals).cases
     absent = MISSING if stated["release"].get("profile", "travas") != "travas" else None
-    named = {name: _original(cases.attributes[column_of[name]], is_escaped, absent) for name in details.attributes}
+    named = {
+        name: _original(cases.attributes[column_of[name]], written is not str, absent) for name in details.attributes
+    }
     return ReleasedDetails(
         replace(cases, attributes=named, numbers={name: cases.numbers[column_of[name]] for name in details.numbers}),
         mechanism,
     )
-
-
-def _column(attribute: str, is_xes: bool, is_escaped: bool) -> str:
-    name = attribute.removeprefix(CASE_PREFIX) if is_xes else case_column(attribute)
-    return escape_name(name) if is_escaped else name
 
 
 def _original(values: Coded, is_escaped: bool, absent: str | None) -> Coded:

@@ -3,7 +3,8 @@ r"""Escaping of names in file formats that cannot represent every character: one
 XML has no control characters but tab, line feed and carriage return, and neither U+FFFE nor U+FFFF; readers of CSV
 refuse NUL. In XES and CSV, such a character is written as `\u{HEX}`, its code point in upper-case hexadecimal digits
 without leading zeros. A backslash that is followed by `u{` in the name itself is written as `\u{5C}`, so that no two
-names are written in the same way. Every other name is written as it is.
+names are written in the same way. In CSV, the same is done with a first character that would make a spreadsheet take
+the name for a formula. Every other name is written as it is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """A regular expression for the characters that XML cannot represent."""
 
 _TO_ESCAPE = re.compile(NOT_XML + r"|\\(?=u\{)")
+_FORMULA = re.compile("[=+@\\-\t\r](?=.)", re.DOTALL)
 _ESCAPE = re.compile(r"\\u\{([0-9A-F]{1,5}|10[0-9A-F]{4})\}")
 
 
@@ -35,8 +37,18 @@ def escape_name(name: str) -> str:
     return _TO_ESCAPE.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", name)
 
 
+def escape_cell(name: str) -> str:
+    r"""Escape a name for CSV: as `escape_name`, and a first character with which a spreadsheet would begin a formula.
+
+    >>> print(escape_cell("=1+2"), escape_cell("a=b"), escape_cell("-"))
+    \u{3D}1+2 a=b -
+    """
+    written = escape_name(name)
+    return f"\\u{{{ord(written[0]):X}}}{written[1:]}" if _FORMULA.match(written) else written
+
+
 def unescape_name(text: str) -> str:
-    """Reverse `escape_name`.
+    """Reverse `escape_name` and `escape_cell`.
 
     Args:
         text: The escaped name.

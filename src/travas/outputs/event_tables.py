@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
-from ..log.escaped_names import escape_name
+from ..log.escaped_names import escape_cell
 from ..log.options import CaseColumn
 from ..log.traces import Activity
-from ..releases.release import STANDING, TIMES_MARK, ReleasedLog
+from ..releases.release import STANDING, TIMES_MARK, Profile, ReleasedLog, timestamp_kind
 from ..sources.reading import CASE, TIMESTAMP
 from ..trusted.guarantee import Standing
 
@@ -29,6 +29,9 @@ START = datetime(1970, 1, 1, tzinfo=UTC)
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%S%:z"
 """How times are written in CSV."""
+
+MISSING = "(missing)"
+"""What a text that is missing is called for pm4py."""
 
 
 def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.LazyFrame:
@@ -70,24 +73,17 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
     width = len(release.columns)
     rows = [(a,) if isinstance(a, str) else a for a in codes]
     parts = [[written(row[index]) for row in rows] for index in range(width)]
+    moments = (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC"))
     return table.select(
         pl.col(CASE).cast(pl.String),
         *(
             pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(written(column))
             for column, part in zip(release.columns, parts, strict=True)
         ),
-        *_times(release),
+        moments.dt.convert_time_zone(release.zone).alias(TIMESTAMP),
+        pl.lit(timestamp_kind(release.mechanism)).alias(TIMES_MARK),
         *labels,
     )
-
-
-def _times(release: ReleasedLog) -> list[pl.Expr]:
-    """The timestamps, unless there are none, and their mark, unless an activity column has its name."""
-    import polars as pl
-
-    moments = (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC"))
-    times = [] if release.timestamp_kind == "none" else [moments.dt.convert_time_zone(release.zone).alias(TIMESTAMP)]
-    return times if TIMES_MARK in release.columns else [*times, pl.lit(release.timestamp_kind).alias(TIMES_MARK)]
 
 
 def notices(release: ReleasedLog) -> dict[str, str]:
@@ -121,30 +117,33 @@ def pandas_events(release: ReleasedLog) -> pd.DataFrame:
     return frame
 
 
-def marked_events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.LazyFrame:
-    """The events; without an established guarantee every row says so, because a table has no header to say it in."""
+def marked_events(
+    release: ReleasedLog, profile: Profile = "travas", written: Callable[[str], str] = str
+) -> pl.LazyFrame:
+    """The events; without an established guarantee every row says so, because a table has no header to say it in.
+
+    For pm4py, times are in UTC, which pandas reads as one type of column, and no text is missing.
+    """
     import polars as pl
 
     standing = release.guarantee.standing
     mark = [pl.lit(str(standing)).alias(STANDING)] if standing is Standing.NOT_ESTABLISHED else []
-    return events(release, written).with_columns(mark)
+    table = events(release, written).with_columns(mark)
+    if profile == "travas":
+        return table
+    return table.with_columns(pl.col(TIMESTAMP).dt.convert_time_zone("UTC"), pl.col(pl.String).fill_null(MISSING))
 
 
-def write_csv(release: ReleasedLog, path: Path) -> None:
-    marked_events(release, escape_name).sink_csv(path, datetime_format=TIME_FORMAT)
+def write_csv(release: ReleasedLog, path: Path, profile: Profile = "travas") -> None:
+    marked_events(release, profile, escape_cell).sink_csv(path, datetime_format=TIME_FORMAT)
 
 
-def write_csv_gz(release: ReleasedLog, path: Path) -> None:
-    packed_csv(marked_events(release, escape_name), path)
-
-
-def packed_csv(table: pl.LazyFrame, path: Path) -> None:
-    """Write events as CSV that is compressed with gzip."""
+def write_csv_gz(release: ReleasedLog, path: Path, profile: Profile = "travas") -> None:
     with path.open("wb") as raw:
         packed: Any = gzip.GzipFile("", "wb", 3, raw, mtime=0)  # the same bytes in every run
         with packed:
-            table.collect().write_csv(packed, datetime_format=TIME_FORMAT)
+            marked_events(release, profile, escape_cell).collect().write_csv(packed, datetime_format=TIME_FORMAT)
 
 
-def write_parquet(release: ReleasedLog, path: Path) -> None:
-    marked_events(release).sink_parquet(path, metadata=notices(release))
+def write_parquet(release: ReleasedLog, path: Path, profile: Profile = "travas") -> None:
+    marked_events(release, profile).sink_parquet(path, metadata=notices(release))

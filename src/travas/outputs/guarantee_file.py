@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..mechanisms.mechanism import Mechanism
-from ..releases.release import NO_TIMES, about_timestamps
+from ..releases.release import about_timestamps
 from ..trusted.numbers import as_text, rounded_up
 
 FORMAT = "travas guarantee"
@@ -49,7 +49,7 @@ def describe(mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str
 
     Args:
         mechanism: The mechanism.
-        release: Format, frequencies, abstractions, timestamps if there are none, and digest of the release.
+        release: Format, frequencies, abstractions and digest of the release.
         reading: The rule from events to variants; None if the source was counts.
 
     Returns:
@@ -77,7 +77,7 @@ def describe(mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str
         "reading": reading and dict(reading),
         "parameters": mechanism.parameters(),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
-        "timestamps": NO_TIMES if release.get("timestamps") == "none" else about_timestamps(mechanism),
+        "timestamps": about_timestamps(mechanism),
         "release": release,
     }
 

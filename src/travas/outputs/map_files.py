@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OutputError
-from ..log.escaped_names import escape_name
+from ..log.escaped_names import escape_cell, escape_name
 from ..plots.map_graph import Intervals, released_graph
 from ..plots.map_picture import map_svg
 from ..releases.process_map import END, OTHER, START, MapNode, MapPair, MapRelease, map_release
@@ -63,7 +63,7 @@ def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.Da
 
 def write_map_csv(release: MapRelease, path: Path) -> None:
     """Write the pairs as a table."""
-    map_table(release, escape_name).write_csv(path)
+    map_table(release, escape_cell).write_csv(path)
 
 
 def _part(node: MapNode, index: int, written: Callable[[str], str]) -> str | None:

@@ -17,24 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
-from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of, timestamps_of
+from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of
 from ..sources.formats import suffix_of
 from .atomic import Existing, Reservation, cannot_write, check_target, is_interrupted, is_system_error, reserved
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path, measurements_path
 from .json_writer import write_json
-from .profiles import PROFILE_WRITERS, check_profile_format
 from .readme_file import readme_path, readme_text, release_files
 from .xes_writer import write_xes, write_xes_gz
 
-WRITERS: dict[str, Callable[[Any, Path], None]] = {
-    ".xes": write_xes,
-    ".xes.gz": write_xes_gz,
-    ".csv": write_csv,
-    ".csv.gz": write_csv_gz,
-    ".parquet": write_parquet,
-    ".json": write_json,
-}
+Writer = Callable[[Any, Path], None]
+
+_TABLES: dict[str, Callable[..., None]] = {".csv": write_csv, ".csv.gz": write_csv_gz, ".parquet": write_parquet}
+
+WRITERS: dict[str, Writer] = {".xes": write_xes, ".xes.gz": write_xes_gz, **_TABLES, ".json": write_json}
 """The writer of each format of an event log, by suffix."""
 
 MAP_SUFFIXES = (".json", ".csv", ".dot", ".html", ".svg")
@@ -47,11 +43,13 @@ def _write_map(suffix: str, release: Release, path: Path) -> None:
     MAP_WRITERS[suffix](release, path)
 
 
-def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Callable[[Any, Path], None]]:
+def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Writer]:
     """The writers for a kind of release and a profile, by suffix."""
-    if kind in EVENT_LOGS:
-        return PROFILE_WRITERS.get(profile, WRITERS)
-    return {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES}
+    if kind not in EVENT_LOGS:
+        return {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES} if profile == "travas" else {}
+    if profile == "travas":
+        return WRITERS
+    return {suffix: partial(write, profile=profile) for suffix, write in _TABLES.items()}
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,6 @@ class ReservedRelease:
             writers(release.mechanism.kind, self.profile)[self.suffix](release, self._content)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": frequencies_of(release)}
             facts |= {} if self.profile == "travas" else {"profile": self.profile}
-            facts |= {"timestamps": "none"} if timestamps_of(release) == "none" else {}
             facts |= {"notices": release.notices} if release.notices else {}
             facts |= {
                 "abstractions": [rule.as_json() for rule in release.used_abstractions],
@@ -167,7 +164,11 @@ def _suffix(target: Path, kind: Kind, profile: Profile) -> str:
         raise OutputError(
             f"{target}: unsupported file extension for a {what}; supported: {', '.join(known)}", field="output"
         )
-    check_profile_format(profile, suffix, kind)
+    if suffix not in writers(kind, profile):
+        raise OutputError(
+            f"profile is {profile!r} but the release is a {suffix} file; use an event log in one of {', '.join(_TABLES)}",
+            field="profile",
+        )
     return suffix
 
 
@@ -186,7 +187,7 @@ def write_release(release: Release, path: Path, existing: Existing, profile: Pro
     Raises:
         OutputError: The files cannot be written; nothing is left behind.
     """
-    check_profile(profile, timestamps_of(release))
+    check_profile(profile)
     with reserved_release(path, existing, release.mechanism.kind, profile) as output:
         output.write(release)
         output.publish()

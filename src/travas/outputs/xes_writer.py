@@ -53,18 +53,16 @@ def xes_header(release: ReleasedLog) -> str:
     }
     if not guarantee.unit.is_case:
         privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
-    has_times = release.timestamp_kind != "none"
     used = [
-        (n, p)
-        for n, p in _EXTENSIONS
-        if p == "concept" or (p == "time" and has_times) or any(c.startswith(p + ":") for c in release.columns)
+        (name, prefix)
+        for name, prefix in _EXTENSIONS
+        if prefix in ("concept", "time") or any(column.startswith(prefix + ":") for column in release.columns)
     ]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', _LOG]
     for name, prefix in [*used, ("Privacy", "privacy")]:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
     lines += ['<global scope="trace">', xes_string("concept:name", ""), "</global>"]
-    dates = [_date(0)] if has_times else []
-    lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns), *dates, "</global>"]
+    lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns), _date(0), "</global>"]
     keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
     lines += [xes_string("concept:name", release.title), xes_string(TIMES_MARK, release.about_times)]
@@ -107,12 +105,12 @@ def _xes(release: ReleasedLog) -> Iterator[bytes]:
 
 def _repeated_traces(release: ReleasedLog) -> Iterator[bytes]:
     """The cases of a variant differ in their attributes only: its events are rendered once and repeated."""
-    events, has_times = _Events(release), release.timestamp_kind != "none"
+    events = _Events(release)
     dates: list[str] = []
     attributes = _case_attributes(release)
     case = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
-        dates.extend(_date(step) + "\n" if has_times else "" for step in range(len(dates), len(trace)))
+        dates.extend(_date(step) + "\n" for step in range(len(dates), len(trace)))
         body = (events.label(index) + events.of(trace, dates) + "</trace>\n").encode()
         for number in range(case + 1, case + count + 1):
             yield b'<trace>\n<string key="concept:name" value="%d"/>\n' % number

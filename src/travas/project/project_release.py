@@ -15,7 +15,7 @@ from ..explain import check_stated_cases
 from ..mechanisms.registry import times_rule
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Watch, run
-from ..releases.release import check_frequencies, check_profile, check_timestamps
+from ..releases.release import check_frequencies, check_profile
 from ..report.report_file import check_report, write_report
 from ..request import Request
 from ..sources.period import Period, duration, latest_period
@@ -68,8 +68,7 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
     mechanism = project.mechanism(reading.privacy_unit)
     folder = project.path(project.text_or("folder", "releases")) / (period.folder if period else WHOLE_LOG)
     output = folder / (project.text_or("file", "release.xes.gz"))
-    times = check_timestamps(project.text_or("timestamps", "artificial"), mechanism.kind)
-    profile = check_profile(project.text_or("profile", "travas"), times)
+    profile = check_profile(project.text_or("profile", "travas"))
     stated_cases = check_stated_cases(project.whole("stated_cases"))
     readme, guarantee, _ = release_files(output)
     with _new_folder(folder):
@@ -80,7 +79,6 @@ def make_release(project: Project, period: Period | None, watch: Watch) -> Relea
             reading=reading,
             output=output,
             frequencies=check_frequencies(project.text_or("frequencies", "estimated")),
-            timestamps=times,
             profile=profile,
             times=times_rule(project.values),
             ledger=_ledger(project),

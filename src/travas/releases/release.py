@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 from ..errors import ParameterError, check_choice, number_of, shown
 from ..log.abstraction import FULL, Abstraction
@@ -72,9 +72,6 @@ ARTIFICIAL_TIMES = "artificial: only their order within a case means anything"
 
 GENERATED_TIMES = "generated from noisy measurements: no time is that of a real event"
 
-NO_TIMES = "none: events are in order but have no times"
-"""What a released log says if it was written without timestamps."""
-
 _ABOUT_TIMES: dict[TimestampKind, str] = {
     "artificial": ARTIFICIAL_TIMES,
     "generated": GENERATED_TIMES,
@@ -86,11 +83,7 @@ Frequencies = Literal["estimated", "spread", "noisy"]
 """Which counts an event log contains: the best estimate of a variant's own cases; that and a share of the missing cases,
 for similarity studies; or the noisy count. See docs/mechanisms/frequencies.md."""
 
-Timestamps = Literal["artificial", "none"]
-"""Whether the events of released variants have artificial timestamps."""
-
-
-Profile = Literal["travas", "pm4py", "excel"]
+Profile = Literal["travas", "pm4py"]
 """For which program a table is written."""
 
 RULE = "case:travas:abstraction"
@@ -149,25 +142,9 @@ def check_frequencies(value: str) -> Frequencies:
     return cast(Frequencies, value)
 
 
-def check_timestamps(value: str, kind: Kind) -> Timestamps:
-    """Check whether events have timestamps, before anything is spent."""
-    check_choice(value, Timestamps, "timestamps")
-    if value == "none" and kind != "variants":
-        raise ParameterError(
-            f"timestamps is 'none' but the release is a {kind}; only variants can be written without them",
-            field="timestamps",
-        )
-    return cast(Timestamps, value)
-
-
-def check_profile(value: str, timestamps: Timestamps) -> Profile:
+def check_profile(value: str) -> Profile:
     """Check for which program a table is written, before anything is spent."""
     check_choice(value, Profile, "profile")
-    if value == "pm4py" and timestamps == "none":
-        raise ParameterError(
-            "profile is 'pm4py' but timestamps is 'none'; pm4py needs timestamps, so leave one of them out",
-            field="profile",
-        )
     return cast(Profile, value)
 
 
@@ -274,8 +251,7 @@ class Release:
         Args:
             path: A `.xes`, `.xes.gz`, `.csv`, `.csv.gz`, `.parquet` or `.json` file.
             existing: `"fail"` refuses existing files; `"replace"` replaces them.
-            profile: `"pm4py"` writes a `.csv`, `.csv.gz` or `.parquet` file with times in UTC and no empty text;
-                `"excel"` writes a `.csv` file that Excel opens in columns, with local times and no empty cells.
+            profile: `"pm4py"` writes a `.csv`, `.csv.gz` or `.parquet` file with times in UTC and no empty text.
 
         Returns:
             The path of the release.
@@ -348,11 +324,6 @@ class ReleasedLog(Release):
         return "UTC"
 
     @property
-    def timestamp_kind(self) -> TimestampKind:
-        """What the timestamps are."""
-        return timestamp_kind(self.mechanism)
-
-    @property
     def about_times(self) -> str:
         """What the timestamps mean, in words."""
         return about_timestamps(self.mechanism)
@@ -360,8 +331,6 @@ class ReleasedLog(Release):
     @property
     def times_in_words(self) -> str:
         """What the timestamps mean, as a sentence."""
-        if self.timestamp_kind == "none":
-            return "There are no timestamps: events are in order but have no times."
         return f"Timestamps are {self.about_times}."
 
     def to_polars(self) -> pl.DataFrame:
@@ -381,20 +350,17 @@ class VariantRelease(ReleasedLog):
         rungs: The index of the rule of each. On a ladder, a trace can occur once per rung.
         cases: The noisy number of all cases, if the mechanism releases it.
         frequencies: Which counts the event log contains.
-        timestamps: Whether events have artificial timestamps.
     """
 
     noisy: tuple[int, ...] = field(default=(), kw_only=True)
     rungs: tuple[int, ...] = field(default=(), kw_only=True)
     cases: int | None = field(default=None, kw_only=True)
     frequencies: Frequencies = field(default="estimated", kw_only=True)
-    timestamps: Timestamps = field(default="artificial", kw_only=True)
 
     operation: ClassVar[str] = "addition and suppression"
 
     def __post_init__(self) -> None:
         check_frequencies(self.frequencies)
-        check_timestamps(self.timestamps, self.mechanism.kind)
 
     @classmethod
     def of(
@@ -456,28 +422,7 @@ class VariantRelease(ReleasedLog):
     def headline(self) -> str:
         return f"Released log: {len(self.variants):,} variants"
 
-    @property
-    def timestamp_kind(self) -> TimestampKind:
-        return "none" if self.timestamps == "none" else super().timestamp_kind
-
-    @property
-    def about_times(self) -> str:
-        return NO_TIMES if self.timestamps == "none" else super().about_times
-
-    def without_timestamps(self) -> Self:
-        """Return the same release, to be written or turned into a table without artificial timestamps.
-
-        Returns:
-            A copy. Its file says that the order of events within a case is that of the file.
-        """
-        return replace(self, timestamps="none")
-
 
 def frequencies_of(release: Release) -> Frequencies:
     """Return which counts a release states; those of synthetic logs and process maps are noisy."""
     return release.frequencies if isinstance(release, VariantRelease) else "noisy"
-
-
-def timestamps_of(release: Release) -> Timestamps:
-    """Return whether events have artificial timestamps, which is a choice for variants only."""
-    return release.timestamps if isinstance(release, VariantRelease) else "artificial"

@@ -94,8 +94,7 @@ class ReportContent:
     @property
     def timestamp_kind(self) -> TimestampKind:
         """What the timestamps in the file are."""
-        is_without = self.stated["release"].get("timestamps") == "none"
-        return "none" if is_without else timestamp_kind(self.mechanism)
+        return timestamp_kind(self.mechanism)
 
     @property
     def synthetic(self) -> SyntheticRelease | None:

@@ -5,7 +5,6 @@ Nothing is executed, whatever is in a file: JSON is parsed strictly, XES without
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import zlib
 from collections import Counter
@@ -231,7 +230,6 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
             made,
             assumptions=texts_of(facts.get("assumptions", [])),
             reading=stated["reading"],
-            timestamps=facts.get("timestamps", "artificial"),
         )
     except (LogError, VerificationError):
         raise
@@ -422,10 +420,9 @@ def read_cases(path: Path) -> Cases:
     with polars_faults(str(path), "a release of travas"):
         is_parquet = path.suffix.lower() == ".parquet"
         frame = pl.read_parquet(path, glob=False, hive_partitioning=False) if is_parquet else _read_csv(path)
-        marks = [name for name in (TIMESTAMP, TIMES_MARK) if name in frame.columns]
-        if CASE not in frame.columns or not marks:
+        if CASE not in frame.columns or TIMESTAMP not in frame.columns:
             raise LogError(f"{path}: {_NO_RELEASE}")
-        first = frame.columns.index(marks[0])
+        first = frame.columns.index(TIMESTAMP)
         columns = [name for name in frame.columns[:first] if name not in _NO_ACTIVITY]
         names = [CASE, *columns]
         if not columns or any(frame.schema[name] != pl.String for name in names):
@@ -440,8 +437,7 @@ def read_cases(path: Path) -> Cases:
         _trace([[names_of[name] for name in part] for part in row]) for row in cases.select(columns).iter_rows()
     )
     own_labels = {plain(name): cases[name] if is_parquet else _plain(cases[name]) for name in labels}
-    times = frame[TIMESTAMP] if TIMESTAMP in frame.columns else None
-    return Cases(tuple(map(plain, columns)), traces, times, own_labels)
+    return Cases(tuple(map(plain, columns)), traces, frame[TIMESTAMP], own_labels)
 
 
 def _plain(values: pl.Series) -> pl.Series:
@@ -468,13 +464,10 @@ def unpacked(path: Path) -> bytes:
 
 
 def _read_csv(path: Path) -> pl.DataFrame:
-    """The cells of a CSV file as text; the profile `excel` is recognised by its byte order mark."""
+    """The cells of a CSV file as text."""
     import polars as pl
 
-    text, separator = unpacked(path), ","
-    if text.startswith(codecs.BOM_UTF16_LE):
-        text, separator = text.decode("utf-16").encode(), "\t"
-    frame = pl.read_csv(text, infer_schema=False, separator=separator)
+    frame = pl.read_csv(unpacked(path), infer_schema=False)
     # Polars leaves quotes in the header doubled
     frame.columns = [name.replace('""', '"') for name in frame.columns]
     return frame

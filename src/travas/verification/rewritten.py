@@ -19,8 +19,8 @@ from ..log.abstraction import FULL, Abstraction
 from ..log.options import CaseColumn, case_column
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import Mechanism
+from ..outputs.event_tables import MISSING, TIME_FORMAT
 from ..outputs.json_writer import json_content
-from ..outputs.profiles import MISSING, TIME_FORMATS
 from ..outputs.write import writers
 from ..releases.release import (
     ORIGIN,
@@ -134,7 +134,7 @@ def _changed_log(path: Path, mechanism: Mechanism, stated: dict[str, Any]) -> st
     cases = read_cases(path)
     if (why := _changed_columns(cases.columns, stated)) is not None:
         return why
-    release = _reread(cases, mechanism, stated, profile)
+    release = _reread(cases, mechanism, stated)
     if [rule.as_json() for rule in release.used_abstractions] != facts["abstractions"]:
         return "its abstractions"
     with tempfile.TemporaryDirectory(prefix="travas-") as folder:
@@ -192,7 +192,7 @@ class _SyntheticLogOfFile(SyntheticRelease):
         return "UTC" if settings is None else settings.zone
 
 
-def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any], profile: Profile) -> ReleasedLog:
+def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> ReleasedLog:
     """The release that an event log contains, in canonical order, to be written again."""
     content, facts = cases.content, stated["release"]
     rules = _rules(mechanism, stated)
@@ -211,13 +211,12 @@ def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any], profile:
         return _SyntheticLogOfFile(
             mechanism, variants=content.variants, numbers=content.counts, measurements=cast("Any", None),
             origins=tuple(origin_of[trace] for trace in content.variants), seed=0, stated_notices=dict(facts["notices"]),
-            times=_seconds(cases, mechanism, profile), attributes=tuple(_columns(cases, mechanism)), **of_every_kind,
+            times=_seconds(cases, mechanism), attributes=tuple(_columns(cases, mechanism)), **of_every_kind,
         )  # fmt: skip
     rows = sorted(zip(content.variants, map(names.index, content.rules), content.counts, strict=True))
     return _VariantsOfFile(
         mechanism, variants=tuple(trace for trace, _, _ in rows), rungs=tuple(rung for _, rung, _ in rows),
-        noisy=tuple(count for _, _, count in rows), frequencies=facts["frequencies"],
-        timestamps=facts.get("timestamps", "artificial"), **of_every_kind,
+        noisy=tuple(count for _, _, count in rows), frequencies=facts["frequencies"], **of_every_kind,
     )  # fmt: skip
 
 
@@ -229,25 +228,18 @@ def _rules(mechanism: Mechanism, stated: Mapping[str, Any]) -> tuple[Abstraction
     return rules if set(used) <= set(rules) else used
 
 
-def _seconds(cases: Cases, mechanism: Mechanism, profile: Profile) -> Any:
-    """The times of all events in seconds from 1970, if times were drawn; None if they are artificial.
-
-    For Excel, times are local: in an hour that a clock shows twice, either moment is written in the same way.
-    """
+def _seconds(cases: Cases, mechanism: Mechanism) -> Any:
+    """The times of all events in seconds from 1970, if times were drawn; None if they are artificial."""
     import polars as pl
 
-    times, settings = cases.times, released_times(mechanism)
-    if settings is None or mechanism.details.times != "read":
+    times = cases.times
+    if released_times(mechanism) is None or mechanism.details.times != "read":
         return None
     if times is None:
         raise LogError("its events have no times")
     if times.dtype == pl.String:
-        if profile == "excel":
-            local = times.str.to_datetime(TIME_FORMATS["excel"], time_unit="us", strict=False)
-            times = local.dt.replace_time_zone(settings.zone, ambiguous="earliest", non_existent="null")
-        else:
-            text = times.str.replace(".000+", "+", literal=True).str.replace(".000-", "-", literal=True)
-            times = text.str.to_datetime(TIME_FORMATS[profile], time_unit="us", strict=False)
+        text = times.str.replace(".000+", "+", literal=True).str.replace(".000-", "-", literal=True)
+        times = text.str.to_datetime(TIME_FORMAT, time_unit="us", strict=False)
     if times.null_count() or not times.dtype.is_temporal():
         raise LogError("a time is missing, or is not written as travas does")
     return times.dt.epoch("s").to_numpy()

@@ -60,7 +60,7 @@ def view(recipe: Recipe) -> View:
         weak = recipe.weak_protection()
     except ParameterError as error:
         return View(why=in_words(error))
-    return replace(_view(replace(recipe, stated_cases="", looked_at=(), timestamps="artificial")), weak=weak)
+    return replace(_view(replace(recipe, stated_cases="", looked_at=())), weak=weak)
 
 
 @lru_cache(maxsize=256)

@@ -17,7 +17,7 @@ from ..mechanisms import MECHANISMS, from_description
 from ..mechanisms.ladder import generalises
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.registry import DETAILS, described_mechanism, has_details, options_of
-from ..releases.release import KINDS, Kind, Timestamps
+from ..releases.release import KINDS, Kind
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import exact_delta, exact_epsilon, typed_whole_number
 from .typed_period import NO_PERIOD, TypedPeriod
@@ -50,7 +50,6 @@ class Recipe:
     max_cases: str = ""
     abstraction: str = ""
     stated_cases: str = ""
-    timestamps: Timestamps = "artificial"
     period: TypedPeriod = NO_PERIOD
     whom: Whom = "case"
     looked_at: tuple[str, ...] = ()
@@ -78,11 +77,6 @@ class Recipe:
     def cases(self) -> int | None:
         """The number of cases that the owner states; None where nothing was typed."""
         return explain.check_stated_cases(typed_whole_number(self.stated_cases or None, "stated_cases"))
-
-    @property
-    def written_timestamps(self) -> Timestamps:
-        """Whether events have artificial timestamps, which is a choice for variants only."""
-        return self.timestamps if self.kind == "variants" else "artificial"
 
     def build(self) -> Mechanism:
         """Return the mechanism, before its tables are built; raises ParameterError if the recipe is invalid."""

@@ -73,7 +73,6 @@ def release_request(
         mechanism=recipe.build(),
         reading=reading,
         output=output,
-        timestamps=recipe.written_timestamps,
         times=times_rule(dict(recipe.options)),
         ledger=ledger,
         dataset=dataset or None,

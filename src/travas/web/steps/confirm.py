@@ -46,8 +46,6 @@ def _summary(session: Session, shown: View) -> None:
         ["mechanism", recipe.mechanism + (f" ({options})" if options else "")],
         ["ε, δ", f"{recipe.epsilon}, {recipe.delta}"],
     ]
-    if recipe.kind == "variants" and recipe.timestamps == "none":
-        rows.append(["timestamps", "none"])
     if recipe.period.first:
         rows.append(["period", f"cases closed on or after {recipe.period.first} and before {recipe.period.last}"])
     table(["What", "Chosen"], rows)

@@ -11,7 +11,7 @@ from nicegui import ui
 
 from ...log.options import Resolution
 from ...mechanisms.process_map import PARTS
-from ...releases.release import Kind, Timestamps
+from ...releases.release import Kind
 from ..parts import note
 from ..steps import kind_pictures
 from .abstraction_chips import AbstractionChips
@@ -53,10 +53,6 @@ _PARTS = {
     "rework": "Rework: in how many cases an activity is repeated",
     "throughput": "Throughput: how long a case takes",
 }
-_TIMESTAMPS: dict[Timestamps, str] = {
-    "artificial": "Artificial timestamps, so that every tool can open the log",
-    "none": "No timestamps: events have only their order",
-}
 
 
 def kind(page: Page, changed: Callable[[], Any]) -> None:
@@ -73,7 +69,10 @@ def kind(page: Page, changed: Callable[[], Any]) -> None:
 
     @ui.refreshable
     def details() -> None:
-        {"variants": _variants, "synthetic log": _synthetic, "process map": _map}[session.recipe.kind](page, changed)
+        if session.recipe.kind == "synthetic log":
+            _synthetic(page, changed)
+        elif session.recipe.kind == "process map":
+            _map(page, changed)
 
     details()
     _abstraction(page, changed)
@@ -91,14 +90,6 @@ def _abstraction(page: Page, changed: Callable[[], Any]) -> None:
         note("Generalised traces are shared by more cases, so more of them can be released. It costs no privacy.")
         AbstractionChips(session.recipe.abstraction, take)
     part.classes("w-full")
-
-
-def _variants(page: Page, _: Callable[[], Any]) -> None:
-    session = page.session
-    select = ui.select(_TIMESTAMPS, value=session.recipe.timestamps, label="Times of the events").classes("w-full")
-    select.on_value_change(
-        lambda event: setattr(session, "recipe", replace(session.recipe, timestamps=cast(Timestamps, event.value)))
-    )
 
 
 def _synthetic(page: Page, changed: Callable[[], Any]) -> None:
