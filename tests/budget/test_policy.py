@@ -16,7 +16,7 @@ from travas.budget.account import Approval
 from travas.budget.policy import RULES, PolicyRule
 from travas.errors import PolicyError
 from travas.mechanisms import mechanism
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.pipeline import Phase, run
 from travas.request import Request
 from travas.sources.example_log import ExampleLog, hospital_traces

@@ -15,7 +15,7 @@ import pytest
 import travas as package
 from conftest import Run
 from travas import read
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 
 SIGNED = ("--epsilon", "1", "--delta", "1e-3")
 

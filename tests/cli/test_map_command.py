@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Run
 from travas import Ledger, verify
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 

@@ -21,8 +21,8 @@ from faults import forked, killed_at_line, lines_of, wait
 
 import travas
 from travas.budget.account import Approval
-from travas.outputs.example import write_hospital_log
 from travas.outputs.guarantee_file import guarantee_path
+from travas.outputs.write import write_hospital_log
 from travas.web import tasks
 from travas.web.archive import RELEASE, Archive, Signature, now
 from travas.web.archive_list import listed, reconcile

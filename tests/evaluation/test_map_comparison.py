@@ -20,7 +20,7 @@ from travas.evaluation.pm4py_models import map_fitness_and_precision
 from travas.log.abstraction import parse_ladder
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.releases.process_map import map_release
 from travas.trusted.samplers import Seeded
 from travas.verification.opened import open_map

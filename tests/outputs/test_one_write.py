@@ -12,8 +12,8 @@ import pytest
 import travas
 from conftest import Run
 from travas.errors import OutputError
-from travas.outputs.example import write_hospital_log
-from travas.outputs.picture_file import write_picture
+from travas.outputs.pictures import write_picture
+from travas.outputs.write import write_hospital_log
 from travas.web import tasks
 from travas.web.recipe import Recipe
 

@@ -21,7 +21,7 @@ from travas.budget.policy import PolicyRule
 from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism, registry
 from travas.mechanisms import mechanism as by_name
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.pipeline import run
 from travas.report.content import read_content
 from travas.report.document import as_html

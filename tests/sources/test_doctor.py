@@ -18,7 +18,7 @@ from odd_files import EXPECTED, ODD_FILES, OddFile, events, main, table, text, x
 
 from conftest import Run
 from travas import LogError, ParameterError, Reading, doctor, read
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.project.project_file import file_values
 from travas.sources.doctor.diagnosis import PROPOSED
 from travas.sources.doctor.time_formats import times_of

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 
 PARAMETERS = ("--epsilon", "1", "--delta", "1e-6")
 PANDAS = """

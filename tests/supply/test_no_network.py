@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 
 SCRIPT = """
 import json, sys

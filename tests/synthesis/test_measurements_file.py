@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 

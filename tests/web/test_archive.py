@@ -12,7 +12,7 @@ import pytest
 import travas
 from travas.budget.account import Approval
 from travas.errors import OutputError, TravasError
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.web import tasks
 from travas.web.archive import RELEASE, Archive, ArchivedRelease, Signature
 from travas.web.archive_list import STATEMENTS, listed, reconcile

@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from travas.errors import OutputError
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.sources.reading import Reading
 from travas.web.activity import ActivityLog
 from travas.web.browsers import Browser

@@ -16,7 +16,7 @@ import travas
 from travas.errors import EmptyLogError
 from travas.evaluation.kinds import EPSILONS, coverage
 from travas.mechanisms import MECHANISMS
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.plots.charts import guess_chart, keep_curve
 from travas.releases.release import KINDS
 from travas.sources.doctor.diagnosis import PROPOSED, Observation

@@ -18,7 +18,7 @@ from travas.budget.account import Approval
 from travas.errors import OutputError, ParameterError, TravasError
 from travas.mechanisms.ladder import Ladder
 from travas.mechanisms.mechanism import tables_of
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons
 from travas.web import curve, tasks

@@ -8,7 +8,7 @@ from typing import Any
 
 import travas
 from travas.budget.account import Approval
-from travas.outputs.example import write_hospital_log
+from travas.outputs.write import write_hospital_log
 from travas.web import tasks
 from travas.web.archive import RELEASE, Archive, ArchivedRelease, Signature
 from travas.web.browsers import Browser

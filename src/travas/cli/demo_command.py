@@ -35,7 +35,7 @@ def demo(
 
     Example: travas demo
     """
-    from ..outputs.example import write_hospital_log
+    from ..outputs.write import write_hospital_log
     from ..report.demo_page import DemoPictures, demo_html, is_demo_page
 
     # The page is written last, into a folder without any of these files: where it is, they are of an earlier demo.

@@ -146,7 +146,7 @@ def _written_again(release: Path, output: Path, plot: Path | None, existing: Exi
 def _check_plot(plot: Path, release: Path, output: Path) -> None:
     """Refuse a picture that cannot be drawn, or would replace a file of a release, before anything is written."""
     from ..outputs.inputs import check_not_same
-    from ..outputs.map_files import check_map_picture
+    from ..outputs.pictures import check_map_picture
     from ..outputs.readme_file import release_files
 
     files = (*release_files(release), *release_files(output))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_UNLESS_PUBLIC, OutputError
 from ..outputs.atomic import atomic_output
-from ..outputs.picture_file import write_picture
+from ..outputs.pictures import write_picture
 from ..plots.experiment_figures import Heatmap, draw_heatmap
 from ..plots.figures import number
 from ..trusted.numbers import exact

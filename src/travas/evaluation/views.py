@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ..errors import CONFIDENTIAL_HEADING
 from ..log.log import Log
 from ..mechanisms.mechanism import Mechanism
-from ..outputs.picture_file import write_picture
+from ..outputs.pictures import write_picture
 from ..plots.chevrons import chevrons
 from ..plots.figures import Panel, draw_panels, draw_survival
 from ..plots.notebook_parts import fragment, heading, paragraph, table, warning

@@ -7,7 +7,8 @@ that are the same for every case, one second per step from 1970, unless the rele
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,10 +140,18 @@ def write_csv(release: ReleasedLog, path: Path, profile: Profile = "travas") -> 
 
 
 def write_csv_gz(release: ReleasedLog, path: Path, profile: Profile = "travas") -> None:
-    with path.open("wb") as raw:
-        packed: Any = gzip.GzipFile("", "wb", 3, raw, mtime=0)  # the same bytes in every run
-        with packed:
-            marked_events(release, profile, escape_cell).collect().write_csv(packed, datetime_format=TIME_FORMAT)
+    with compressed(path) as out:
+        marked_events(release, profile, escape_cell).collect().write_csv(out, datetime_format=TIME_FORMAT)
+
+
+@contextmanager
+def compressed(path: Path) -> Iterator[Any]:
+    """Write a file compressed with gzip: the same bytes in every run.
+
+    Level 3 is an eighth larger than level 6 and takes less than half the time.
+    """
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", 3, raw, mtime=0) as packed:
+        yield packed
 
 
 def write_parquet(release: ReleasedLog, path: Path, profile: Profile = "travas") -> None:

@@ -14,6 +14,9 @@ from ..sources.release_json import FORMAT, VERSION
 from ..trusted.numbers import as_text
 from .guarantee_file import describe_unit
 
+QUARTILES = ("lower_quartile", "median", "upper_quartile")
+"""The quartiles of durations, in seconds."""
+
 if TYPE_CHECKING:
     from ..releases.map_numbers import Quartiles
     from ..releases.process_map import MapActivity, MapNode, MapPair, MapRelease
@@ -120,28 +123,15 @@ def _node_as_json(node: MapNode) -> dict[str, Any]:
 
 
 def _quartiles_as_json(quartiles: Quartiles | None) -> dict[str, float] | None:
-    if quartiles is None:
-        return None
-    return {
-        "lower_quartile": round(quartiles.lower_quartile, 1),
-        "median": round(quartiles.median, 1),
-        "upper_quartile": round(quartiles.upper_quartile, 1),
-    }
+    return None if quartiles is None else {name: round(getattr(quartiles, name), 1) for name in QUARTILES}
 
 
 def _activity_as_json(activity: MapActivity) -> dict[str, Any]:
-    return {
-        "activity": activity.activity,
-        "present": _measured_as_json(activity.present),
-        "repeated": _measured_as_json(activity.repeated),
-    }
+    present, repeated = map(_measured_as_json, (activity.present, activity.repeated))
+    return {"activity": activity.activity, "present": present, "repeated": repeated}
 
 
 def _pair_as_json(pair: MapPair) -> dict[str, Any]:
+    before, after = map(_node_as_json, (pair.before, pair.after))
     numbers = _measured_as_json(pair.cases) or {}
-    return {
-        "before": _node_as_json(pair.before),
-        "after": _node_as_json(pair.after),
-        **numbers,
-        "duration": _quartiles_as_json(pair.duration),
-    }
+    return {"before": before, "after": after, **numbers, "duration": _quartiles_as_json(pair.duration)}

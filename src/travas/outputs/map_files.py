@@ -1,29 +1,30 @@
-"""Writing process maps, by suffix: a table of pairs (CSV), DOT, SVG, JSON and the page."""
+"""Writing process maps, by suffix: a table of pairs (CSV), DOT, SVG, JSON and a page for browsers."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import OutputError
+from markupsafe import Markup
+
 from ..log.escaped_names import escape_cell, escape_name
-from ..plots.map_graph import Intervals, released_graph
+from ..plots.html import render
+from ..plots.map_graph import IN_A_BROWSER, released_graph
 from ..plots.map_picture import map_svg
 from ..releases.process_map import END, OTHER, START, MapNode, MapPair, MapRelease, map_release
 from ..releases.release import Release
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text
-from .atomic import atomic_output
-from .json_writer import write_json
-from .map_page import write_page
+from .json_writer import QUARTILES, write_json
+from .pictures import map_picture
 
 if TYPE_CHECKING:
     import polars as pl
-
-SECONDS = ("lower_quartile", "median", "upper_quartile")
-"""The quartiles of durations, in seconds."""
 
 
 def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.DataFrame:
@@ -46,12 +47,11 @@ def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.Da
             name = side if len(release.columns) == 1 else f"{side}:{written(column)}"
             columns[name] = [_part(node, index, written) for node in nodes]
     types: dict[str, Any] = dict.fromkeys(columns, pl.String)
-    columns["cases"] = [max(1, round(pair.cases.value)) for pair in release.pairs]
-    columns["low"] = [math.floor(pair.cases.low) for pair in release.pairs]
-    columns["high"] = [math.ceil(pair.cases.high) for pair in release.pairs]
-    types |= dict.fromkeys(("cases", "low", "high"), pl.Int64)
+    for index, name in enumerate(("cases", "low", "high")):
+        columns[name] = [_cases(pair)[index] for pair in release.pairs]
+        types[name] = pl.Int64
     if "durations" in release.parts:
-        for name in SECONDS:
+        for name in QUARTILES:
             columns[name] = [pair.duration and round(getattr(pair.duration, name), 1) for pair in release.pairs]
             types[name] = pl.Float64
     standing = release.guarantee.standing
@@ -61,9 +61,9 @@ def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.Da
     return pl.DataFrame(columns, schema=types)
 
 
-def write_map_csv(release: MapRelease, path: Path) -> None:
-    """Write the pairs as a table."""
-    map_table(release, escape_cell).write_csv(path)
+def _cases(pair: MapPair) -> tuple[int, int, int]:
+    """The number of cases of a pair, and its interval."""
+    return max(1, round(pair.cases.value)), math.floor(pair.cases.low), math.ceil(pair.cases.high)
 
 
 def _part(node: MapNode, index: int, written: Callable[[str], str]) -> str | None:
@@ -75,21 +75,19 @@ def _part(node: MapNode, index: int, written: Callable[[str], str]) -> str | Non
 # ------------------------------------------------------------------------------------------------------- graphs
 
 
-def write_dot(release: MapRelease, path: Path) -> None:
-    """Write the map for Graphviz: line width by number of cases."""
+def map_dot(release: MapRelease) -> str:
+    """The map for Graphviz: line width by number of cases."""
     most = max((pair.cases.value for pair in release.pairs), default=1.0)
     lines = [f"// {_comment(text)}" for text in _headers(release)]
     lines += ["digraph map {", 'node [shape=box, fontname="sans-serif"];', 'edge [fontname="sans-serif"];']
     shapes = {"start": "shape=circle", "end": "shape=doublecircle", "other": "style=dashed", "activity": "shape=box"}
-    for number, node in _numbered(release):
-        lines.append(f"n{number} [label={_quoted(release.label(node))}, {shapes[node.kind]}];")
     ids = {node: number for number, node in _numbered(release)}
+    lines += [f"n{ids[node]} [label={_quoted(release.label(node))}, {shapes[node.kind]}];" for node in ids]
     for pair in release.pairs:
-        facts = _edge_facts(pair)
-        words = f"{facts['cases']} ({facts['low']} to {facts['high']})"
+        words = "{} ({} to {})".format(*_cases(pair))
         width = 0.5 + 4.5 * math.sqrt(pair.cases.value / max(most, 1.0))
         lines.append(f'n{ids[pair.before]} -> n{ids[pair.after]} [label="{words}", penwidth={width:.2f}];')
-    path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8", newline="\n")
+    return "\n".join([*lines, "}", ""])
 
 
 def _headers(release: MapRelease) -> Iterator[str]:
@@ -109,15 +107,6 @@ def _numbered(release: MapRelease) -> Iterator[tuple[int, MapNode]]:
     yield from enumerate((START, *names, OTHER, END))
 
 
-def _edge_facts(pair: MapPair) -> dict[str, Any]:
-    facts = {
-        "cases": max(1, round(pair.cases.value)),
-        "low": math.floor(pair.cases.low),
-        "high": math.ceil(pair.cases.high),
-    }
-    return facts if pair.duration is None else facts | {"median": round(pair.duration.median, 1)}
-
-
 def _quoted(name: str) -> str:
     """A name as a DOT string: control characters are escaped as in other files, then backslashes and quotes."""
     return (
@@ -125,37 +114,62 @@ def _quoted(name: str) -> str:
     )
 
 
-def check_map_picture(path: Path) -> None:
-    """Raise OutputError if a picture of a process map cannot have this name."""
-    if path.suffix.lower() != ".svg":
-        raise OutputError(f"{path}: unsupported picture format of a process map; use .svg", field="plot")
+# --------------------------------------------------------------------------------------------------------- page
+
+_MOUNT = '\nmountMap(document.getElementById("map"), { name: "process-map" });\n'
 
 
-def write_map_picture(release: MapRelease, path: Path, intervals: Intervals) -> Path:
-    """Write a picture of a process map as SVG: public. One that exists is replaced."""
-    check_map_picture(path)
-    try:
-        with atomic_output(path, "replace") as partial:
-            _write_svg(release, partial, intervals)
-    except OutputError as error:
-        raise OutputError(str(error), field="plot") from None
-    return path
+def map_page(release: MapRelease) -> str:
+    """The map as one page that needs nothing else: zoom, filters and hovering, without any request.
+
+    Names are escaped, and the policy in the page allows its own script and style only.
+    """
+    graph = released_graph(release).most_frequent(*IN_A_BROWSER)
+    style, script = view_file("map_page.css") + view_file("map_view.css"), view_file("map_view.js") + _MOUNT
+    guarantee = release.guarantee
+    about = (
+        f"Numbers of cases with noise: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
+        f"{guarantee.holds_for}, {guarantee.standing}. A dashed box is the node other: all activities that were not selected."
+    )
+    page = render(
+        __package__,
+        "map_page.html",
+        {
+            "title": release.title.capitalize(),
+            "about": about,
+            "style": Markup(style),
+            "script": Markup(script),
+            "style_hash": _hash(style),
+            "script_hash": _hash(script),
+            "picture": Markup(map_svg(graph)),
+        },
+    )
+    return page + "\n"
 
 
-def _write_svg(release: MapRelease, path: Path, intervals: Intervals = "hidden") -> None:
-    path.write_text(map_svg(released_graph(release, intervals).most_frequent()), encoding="utf-8", newline="\n")
+def view_file(name: str) -> str:
+    """The text of a file of this package that belongs to pages."""
+    return files(__package__).joinpath("map_view", name).read_text(encoding="utf-8")
 
 
-def _of_map(write: Callable[[MapRelease, Path], None]) -> Callable[[Release, Path], None]:
-    """A writer of maps among the writers of releases."""
-    return lambda release, path: write(map_release(release), path)
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], None]:
+    """A writer of maps as text, among the writers of releases."""
+    return lambda release, path: _write_text(content(map_release(release)), path)
+
+
+def _write_text(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 MAP_WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".json": write_json,
-    ".csv": _of_map(write_map_csv),
-    ".dot": _of_map(write_dot),
-    ".html": _of_map(write_page),
-    ".svg": _of_map(_write_svg),
+    ".csv": _text(lambda release: map_table(release, escape_cell).write_csv()),
+    ".dot": _text(map_dot),
+    ".html": _text(map_page),
+    ".svg": _text(map_picture),
 }
 """The writer of each format of a process map, by suffix."""

@@ -8,18 +8,28 @@ with reserved_release(path, "fail", kind) as output:   # raises if it cannot be 
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
 from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of
+from ..sources.example_log import hospital_log
 from ..sources.formats import suffix_of
-from .atomic import Existing, Reservation, cannot_write, check_target, is_interrupted, is_system_error, reserved
+from .atomic import (
+    Existing,
+    Reservation,
+    atomic_output,
+    cannot_write,
+    check_target,
+    is_interrupted,
+    is_system_error,
+    reserved,
+)
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path, measurements_path
 from .json_writer import write_json
@@ -46,10 +56,10 @@ def _write_map(suffix: str, release: Release, path: Path) -> None:
 def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Writer]:
     """The writers for a kind of release and a profile, by suffix."""
     if kind not in EVENT_LOGS:
-        return {suffix: partial(_write_map, suffix) for suffix in MAP_SUFFIXES} if profile == "travas" else {}
+        return {suffix: functools.partial(_write_map, suffix) for suffix in MAP_SUFFIXES} if profile == "travas" else {}
     if profile == "travas":
         return WRITERS
-    return {suffix: partial(write, profile=profile) for suffix, write in _TABLES.items()}
+    return {suffix: functools.partial(write, profile=profile) for suffix, write in _TABLES.items()}
 
 
 @dataclass(frozen=True)
@@ -191,4 +201,30 @@ def write_release(release: Release, path: Path, existing: Existing, profile: Pro
     with reserved_release(path, existing, release.mechanism.kind, profile) as output:
         output.write(release)
         output.publish()
+    return path
+
+
+def write_hospital_log(path: Path) -> Path:
+    """Write the example log, for the demo and the web app; its folder is made if needed.
+
+    Args:
+        path: A `.csv` file.
+
+    Returns:
+        The path.
+
+    Raises:
+        OutputError: The file cannot be written, or exists and is another one.
+    """
+    text = hospital_log()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_there = path.exists()
+        if is_there and path.read_text(encoding="utf-8", errors="replace") != text:
+            raise OutputError(f"{path}: exists and is not the demo's log; choose another directory", field="output")
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    if not is_there:
+        with atomic_output(path, "fail") as partial:
+            partial.write_text(text, encoding="utf-8", newline="\n")
     return path

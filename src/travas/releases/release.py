@@ -31,10 +31,10 @@ REGISTRY = {
     "write": "travas.outputs.write:write_release",
     "polars": "travas.outputs.event_tables:polars_events",
     "pandas": "travas.outputs.event_tables:pandas_events",
-    "draw": "travas.outputs.picture_file:write_release_picture",
+    "draw": "travas.outputs.pictures:write_release_picture",
     "map table": "travas.outputs.map_files:map_table",
-    "draw map": "travas.outputs.map_files:write_map_picture",
-    "html": "travas.outputs.notebook:release_html",
+    "draw map": "travas.outputs.pictures:write_map_picture",
+    "html": "travas.report.notebook:release_html",
     "map model": "travas.evaluation.pm4py_models:write_model",
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..mechanisms.mechanism import Mechanism
-from ..outputs.picture_file import write_picture
+from ..outputs.pictures import write_picture
 from ..plots.figures import Panel, draw_panels
 from ..trusted.numbers import as_text
 from .privacy_curve import Point

@@ -12,7 +12,7 @@ from nicegui import Client, ui
 
 from ..budget.ledger import Ledger
 from ..errors import TravasError
-from ..outputs.map_page import view_file
+from ..outputs.map_files import view_file
 from ..pipeline import Phase
 from ..plots.html import part
 from ..plots.svg import BLUE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
-from ...outputs.example import write_hospital_log
+from ...outputs.write import write_hospital_log
 from ..parts import heading, note, onward, title, working_button
 from ..transfers import folder_logs, open_log
 from .drop_zone import DropZone

@@ -10,7 +10,7 @@ import pytest
 
 import travas
 from travas import explain
-from travas.outputs.notebook import SHOWN
+from travas.report.notebook import SHOWN
 from travas.trusted.samplers import Seeded
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 2000, ("register", "release"): 500}
