@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import travas as travas_package
 from conftest import Run
 from travas.outputs.write import write_hospital_log
 
@@ -23,9 +24,15 @@ def test_more_is_generated_from_a_log_of_any_format(name: str, tmp_path: Path, t
     made = json.loads(more.read_text())
     assert made["measurements"] == json.loads(measurements.read_text())["measurements"] and sum(made["counts"]) == 50
     assert travas("synthesize", "--from", out, "-o", tmp_path / "again.json").code == 0
+    opened = travas_package.open_release(out)
+    assert opened.write(tmp_path / f"same-{name}").read_bytes() == out.read_bytes()
     measurements.write_text(measurements.read_text() + " ")
+    with pytest.raises(travas_package.VerificationError):
+        travas_package.open_release(out)
     assert travas("synthesize", "--from", out, "--cases", 50, "-o", tmp_path / "x.json").code == 1
     measurements.unlink()
+    with pytest.raises(travas_package.LogError):
+        travas_package.open_release(out)
     assert travas("synthesize", "--from", out, "--cases", 50, "-o", tmp_path / "x.json").code == 2
 
 

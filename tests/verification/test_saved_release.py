@@ -229,9 +229,7 @@ def test_files_that_are_missing_or_of_another_format_are_refused(tmp_path: Path)
     with pytest.raises(travas.LogError, match=r"release\.json\.guarantee\.json: cannot be opened"):
         travas.open_release(tmp_path / "release.json")
     RELEASES["variants"](tmp_path).write(tmp_path / "release.csv")
-    with pytest.raises(
-        travas.LogError, match=r"only \.json files contain all of a release; use one, or read the event"
-    ):
+    with pytest.raises(travas.LogError, match="contain all of a release"):
         travas.open_release(tmp_path / "release.csv")
     RELEASES["variants"](tmp_path).write(tmp_path / "release.json")
     (tmp_path / "release.json").write_text("{}")

@@ -132,9 +132,9 @@ def process_map(
 
 def _written_again(release: Path, output: Path, plot: Path | None, existing: Existing) -> MapRelease:
     """Verify a map, write it in the format of the output, and draw a figure of it if one is wanted."""
-    from ..verification.opened import open_map
+    from ..releases.process_map import map_release
 
-    made = verified(release, open_map)
+    made = map_release(verified(release, "process map"))
     if plot is not None:
         _check_plot(plot, release, output)
     write_again(made, release, output, existing)

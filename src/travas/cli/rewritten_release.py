@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
-from ..errors import VerificationError
+from ..errors import ParameterError
 from ..outputs.atomic import Existing
-from ..releases.release import Profile, Release
+from ..releases.release import Kind, Profile, Release
 from ..sources.reading import DEFAULT_READING, Reading
 from .charge_flags import Charge
 from .console import print_json, progress
 from .options import refuse_options
 from .release_output import release_facts, show_release
-
-ReadRelease = TypeVar("ReadRelease", bound=Release)
 
 
 def refuse_log_options(options: Mapping[str, object], charge: Charge, reading: Reading) -> None:
@@ -25,20 +21,18 @@ def refuse_log_options(options: Mapping[str, object], charge: Charge, reading: R
     refuse_options({**options, **charge.stated(), **read}, "--from reads no log and charges nothing")
 
 
-def verified(release: Path, read: Callable[[Path], ReadRelease]) -> ReadRelease:
-    """Read a release, or the measurements beside a synthetic log, and verify it."""
-    from ..outputs.guarantee_file import file_digest, guarantee_path, measurements_path
+def verified(release: Path, kind: Kind) -> Release:
+    """Open a `.json` release, or a synthetic log with its measurements beside it, and verify it."""
+    from ..outputs.guarantee_file import guarantee_path
+    from ..verification.opened import open_release
     from ..verification.verify import verify
 
     with progress("verifying the release"):
-        measurements = measurements_path(release)
-        source = read(measurements if measurements.exists() else release)
+        made = open_release(release)
+        if made.mechanism.kind != kind:
+            raise ParameterError(f"{release}: is not a {kind}; use the file of one", field="from")
         verify(guarantee_path(release), release)
-        if measurements != release:
-            stated = json.loads(guarantee_path(release).read_text(encoding="utf-8"))["release"]
-            if file_digest(measurements) != stated.get("measurements"):
-                raise VerificationError(f"{measurements}: its SHA-256 is not the one in {guarantee_path(release)}")
-    return source
+    return made
 
 
 def write_again(made: Release, release: Path, output: Path, existing: Existing, profile: Profile = "travas") -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -117,9 +117,7 @@ def synthesize(
 
 def _generated_again(release: Path, cases: str | None, seed: str | None) -> SyntheticRelease:
     """Verify a release and generate from its measurements."""
-    from ..verification.opened import open_synthetic
-
     number, new_seed = typed_whole_number(cases, "cases"), typed_whole_number(seed, "seed")
-    source = verified(release, open_synthetic)
+    source = cast("SyntheticRelease", verified(release, "synthetic log"))
     with progress("generating"):
         return source.regenerate(cases=number, seed=source.seed if new_seed is None else new_seed)

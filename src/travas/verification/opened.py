@@ -22,7 +22,7 @@ from ..log.plain import measurements_from_plain
 from ..log.traces import Activity, Origin, Trace, listed
 from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.mechanism import Mechanism
-from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path
+from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path, measurements_path
 from ..releases.map_numbers import MapMeasurements
 from ..releases.process_map import MapRelease
 from ..releases.release import (
@@ -38,7 +38,7 @@ from ..releases.release import (
 )
 from ..releases.release import check_frequencies as checked_frequencies
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.formats import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.formats import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
@@ -184,7 +184,8 @@ def open_release(path: str | Path) -> Release:
     """Open a release that was written as `.json`: `open_release("release.json").write("release.xes.gz")`.
 
     Args:
-        path: A `.json` file that `Release.write` wrote, next to its guarantee file.
+        path: A `.json` file that `Release.write` wrote, next to its guarantee file; or a synthetic log of any format, next
+            to its measurements.
 
     Returns:
         The release as it was made, which may be a `SyntheticRelease` or a `MapRelease`. Its standing is not established
@@ -197,14 +198,19 @@ def open_release(path: str | Path) -> Release:
     """
     if not isinstance(path, str | Path):
         raise ParameterError(f"path is {shown(path)}; use the path of a .json release", field="path")
-    source = Path(path)
-    if not suffix_of(source, RELEASE_SUFFIXES):
+    release_file = Path(path)
+    guarantee, source = guarantee_path(release_file), measurements_path(release_file)
+    if source != release_file and not source.is_file():
         raise LogError(
-            f"{source}: only .json files contain all of a release; use one, or read the event log with travas.read"
+            f"{release_file}: only .json files, and synthetic logs with their measurements beside them, contain all of a "
+            "release; use one, or read the event log with travas.read"
         )
-    guarantee = guarantee_path(source)
     stated = load(guarantee)
-    check_digest(source, guarantee, stated)
+    check_digest(release_file, guarantee, stated)
+    if source != release_file and file_digest(source) != stated["release"].get("measurements"):
+        raise VerificationError(
+            f"{source}: its SHA-256 does not match {guarantee}; they are the measurements of another log"
+        )
     content = load_release_json(source, _NO_RELEASE)
     release = release_of(content, source, stated, guarantee)
     if not str(release.guarantee.standing) == stated.get("standing") == content.get("standing"):
