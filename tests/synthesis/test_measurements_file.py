@@ -9,6 +9,7 @@ import pytest
 
 import travas as travas_package
 from conftest import Run
+from travas.errors import LogError, VerificationError
 from travas.outputs.write import write_hospital_log
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
@@ -27,11 +28,11 @@ def test_more_is_generated_from_a_log_of_any_format(name: str, tmp_path: Path, t
     opened = travas_package.open_release(out)
     assert opened.write(tmp_path / f"same-{name}").read_bytes() == out.read_bytes()
     measurements.write_text(measurements.read_text() + " ")
-    with pytest.raises(travas_package.VerificationError):
+    with pytest.raises(VerificationError):
         travas_package.open_release(out)
     assert travas("synthesize", "--from", out, "--cases", 50, "-o", tmp_path / "x.json").code == 1
     measurements.unlink()
-    with pytest.raises(travas_package.LogError):
+    with pytest.raises(LogError):
         travas_package.open_release(out)
     assert travas("synthesize", "--from", out, "--cases", 50, "-o", tmp_path / "x.json").code == 2
 
