@@ -137,9 +137,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "implementation": texts.IMPLEMENTATION,
         "utility": texts.utility(released, traces),
         "bias": texts.bias(released, traces),
-        "post_processing": texts.post_processing(
-            stated["release"]["frequencies"], released, content.timestamp_kind
-        ),
+        "post_processing": texts.post_processing(stated["release"]["frequencies"], released, content.timestamp_kind),
     }
 
 
@@ -268,9 +266,7 @@ def _post_processing(content: ReportContent) -> str:
         "process map": "consistent numbers, intervals, canonical order",
     }
     times: dict[TimestampKind, str] = {"artificial": "artificial", "generated": "generated", "none": "no"}
-    about_times = (
-        f", {times[content.timestamp_kind]} timestamps" if content.mechanism.kind in EVENT_LOGS else ""
-    )
+    about_times = f", {times[content.timestamp_kind]} timestamps" if content.mechanism.kind in EVENT_LOGS else ""
     return made[content.mechanism.kind] + about_times
 
 
