@@ -160,14 +160,12 @@ EXPLAINED_TOGETHER = r"unit\.(name|max_cases)|parameters\.run_.*|parameters\.dro
 
 @pytest.mark.parametrize("words", [("optimal",), ("ladder",), ("synthesis",), ("map",), ("travas", "patient")])
 def test_every_field_of_a_guarantee_file_is_documented(words: tuple[str, ...], tmp_path: Path) -> None:
-    unit = {"unit": "patient", "max_cases": 5} if words[1:] else {}
+    reading = travas.Reading(unit="patient", max_cases=5) if words[1:] else travas.Reading()
     path = tmp_path / "log.csv"
     rows = [f"{case},{name},2025-01-0{step},p{case}" for case in range(99) for step, name in ((1, "a"), (2, "b"))]
     path.write_text("\n".join(["case_id,activity,timestamp,patient", *rows, ""]))
     mechanism = by_name(words[0], 1, "1e-6")
-    request = Request(
-        path, mechanism, travas.Reading(**unit), tmp_path / f"out{'.json' if words == ('map',) else '.xes'}"
-    )
+    request = Request(path, mechanism, reading, tmp_path / f"out{'.json' if words == ('map',) else '.xes'}")
     run(request)
     content = json.loads(Path(f"{request.output}.guarantee.json").read_text())
     table = (ROOT / "docs/guarantee.md").read_text().partition("| field | meaning |")[2]
