@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite
 from numbers import Integral
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, get_args
 
 from ..errors import ParameterError, shown
 from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK, check_zone
@@ -66,12 +66,14 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class CellQuestion(Question):
-    """A question whose cells are public: its answer is an array of `shape`."""
+    """A question whose cells are public: its answer is an array of `shape`, for many questions always the same `cells`."""
+
+    cells: ClassVar[tuple[int, ...]] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the answer."""
-        raise NotImplementedError
+        return self.cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +128,7 @@ class Durations(ProjectedQuestion):
 class Throughput(ProjectedQuestion):
     """Time from the first to the last event: Δ in the bucket of the duration."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (DURATION_BUCKETS,)
+    cells = (DURATION_BUCKETS,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,9 +151,7 @@ class CalendarQuestion(ProjectedQuestion):
 class StartBlocks(CalendarQuestion):
     """Block of 64 weeks of the first event: Δ in one cell."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (BLOCKS,)
+    cells = (BLOCKS,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,18 +178,14 @@ class StartWeeks(CalendarQuestion):
 class StartWeekdays(CalendarQuestion):
     """Weekday of the first event, Monday first: Δ in one cell."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (7,)
+    cells = (7,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EventWeekdays(CalendarQuestion):
     """Weekdays of all events, Monday first: counts ÷ norm."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (7,)
+    cells = (7,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,9 +203,7 @@ class HoursQuestion(CalendarQuestion):
         if not all(day in range(7) for day in self.weekend):
             raise ParameterError(f"weekend is {self.weekend}; use weekdays from 0 (Monday) to 6", field="weekend")
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (KINDS_OF_DAY, 24)
+    cells = (KINDS_OF_DAY, 24)
 
 
 @dataclass(frozen=True, kw_only=True)
