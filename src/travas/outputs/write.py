@@ -219,12 +219,12 @@ def write_hospital_log(path: Path) -> Path:
     text = hospital_log()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        is_there = path.exists()
-        if is_there and path.read_text(encoding="utf-8", errors="replace") != text:
-            raise OutputError(f"{path}: exists and is not the demo's log; choose another directory", field="output")
+        found = path.read_text(encoding="utf-8", errors="replace") if path.exists() else None
     except OSError as error:
         raise cannot_write(path, error) from None
-    if not is_there:
+    if found is None:
         with atomic_output(path, "fail") as partial:
             partial.write_text(text, encoding="utf-8", newline="\n")
+    elif found != text:
+        raise OutputError(f"{path}: exists and is not the demo's log; choose another directory", field="output")
     return path
