@@ -203,9 +203,9 @@ def test_a_run_on_bpic13_takes_milliseconds(data: object) -> None:
     log = read(f"{data}/bpic2013-incidents.xes.gz")
     tree = mechanism("prefix-tree", 1, "0.01", max_length=25, prune=18)
     tree.guarantee()
-    started = time.perf_counter()
+    started = time.process_time()
     release = tree.release(log)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert 300 < len(release.variants) < 6000
 
 
