@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .releases.release import Release, VariantRelease
     from .releases.synthetic_log import SyntheticRelease
     from .report.report_file import write_report
-    from .sources.doctor.visit import doctor
+    from .sources.doctor.examination import doctor
     from .sources.period import Period
     from .sources.reading import Reading
     from .trusted.guarantee import Guarantee, PrivacyUnit, Standing
@@ -124,7 +124,7 @@ _MODULES = {
     "anonymize": "functions",
     "audit": "evaluation.audit",
     "compare": "evaluation.compare",
-    "doctor": "sources.doctor.visit",
+    "doctor": "sources.doctor.examination",
     "forecast": "evaluation.forecast",
     "from_description": "mechanisms",
     "open_release": "verification.opened",

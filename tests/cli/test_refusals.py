@@ -32,7 +32,7 @@ SIGNED = ("--epsilon", "1", "--delta", "1e-3")
         ([*SIGNED, "--minimum-cases", "x"], "minimum_cases is 'x'"),
         ([*SIGNED, "--minimum-cases=--5"], "minimum_cases is '--5'"),
         ([*SIGNED, "--minimum-cases", "9" * 5000], "minimum_cases is"),
-        ([*SIGNED, "--case", ""], "a column name is empty"),
+        ([*SIGNED, "--case", ""], "case is empty"),
         ([*SIGNED, "--encoding", "base64"], "encoding is 'base64'"),
         ([*SIGNED, "--order", "size"], "order is 'size'"),
         ([*SIGNED, "--on-missing", "ignore"], "on_missing is 'ignore'"),

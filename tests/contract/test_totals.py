@@ -212,10 +212,14 @@ def test_every_engine_sums_exactly_the_cases_that_count(
 
 def of_period(case: PlainCase, period: Period) -> PlainCase:
     """The events of a case up to its closing, if that lies in the period."""
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    times = [(time - epoch) // timedelta(microseconds=1) for time in case.times]
-    length = period.trace_length(times, [name in period.end_activities for name in case.activities])
-    return replace(case, activities=case.activities[:length], times=case.times[:length])
+    times = case.times
+    if (gap := period.gap_length) is None:
+        length = next((n for n, name in enumerate(case.activities, 1) if name in period.end_activities), 0)
+    else:
+        length = next((n for n in range(1, len(times)) if times[n] - times[n - 1] >= gap), len(times))
+    first, after = period.last_events
+    length = length if length and first <= times[length - 1] < after else 0
+    return replace(case, activities=case.activities[:length], times=times[:length])
 
 
 @pytest.mark.parametrize("engine", [*READERS, duckdb, pytest.param(postgres, marks=pytest.mark.slow)])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from travas import LogError, ParameterError, Reading, read
-from travas.sources.quoting import Fault, first_fault
+from travas.sources.csv_files import Fault, first_fault
 
 BY_FILE = Reading(order="file")
 HEAD = "case_id,activity,note\n"

@@ -27,7 +27,7 @@ def doctor(log: LogArgument, as_json: AsJson = False, *, reading: Reading) -> No
 
     Example: travas doctor export.csv
     """
-    from ..sources.doctor.visit import doctor as examine
+    from ..sources.doctor.examination import doctor as examine
 
     with progress("examining the log"):
         diagnosis = examine(log, reading)

@@ -106,7 +106,7 @@ def _is_url(log: str) -> bool:
 def _examined(log: str, stated: Values) -> LogDiagnosis:
     """Examine a log, as far as it is not stated how to read it."""
     from ..project.project_file import Project
-    from ..sources.doctor.visit import doctor
+    from ..sources.doctor.examination import doctor
 
     with progress("examining the log"):
         return doctor(log, Project(stated, Path()).reading(None))

@@ -100,7 +100,7 @@ _PLAIN_FURTHER = {
 
 
 def candidates(role: str, present: Sequence[str]) -> list[str]:
-    """Return the columns that may have a role, by their names alone."""
+    """Return the columns that may have a role, by their names alone: the recognised one, or several to choose from."""
     for usual in STANDARD[role]:
         if usual in present:
             return [usual]
@@ -112,6 +112,6 @@ def candidates(role: str, present: Sequence[str]) -> list[str]:
 
 
 def recognised(role: str, present: Sequence[str]) -> str | None:
-    """Return the column of a role, recognised by its name."""
+    """Return the column of a role, recognised by its name; None if no column or several may have it."""
     possible = candidates(role, present)
     return possible[0] if len(possible) == 1 else None

@@ -7,10 +7,9 @@ Such columns are refused, and the message names a conversion.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import attrs
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
@@ -83,13 +82,16 @@ class Columns:
         return [f"attribute {index}" for index in range(len(self.attributes))]
 
     @classmethod
-    def of(cls, reading: Reading, present: Sequence[str], where: str) -> Columns:
+    def of(cls, reading: Reading, schema: Iterable[str], where: str) -> Columns:
         """Map the reading onto the columns of a table. All columns that are missing are named in one error."""
+        present = list(schema)
         search = _Search(present)
         case = search.column(reading.case, "case")
         activities = tuple(search.column(name, "activity") for name in reading.activities or (None,))
         timestamp: str | None = None
-        has_times = (reading.timestamp or recognised("timestamp", present)) in present
+        times = reading.timestamp or recognised("timestamp", present)
+        # numbers order events, but are not times
+        has_times = times in present and (not isinstance(schema, Mapping) or is_time(schema[times]))
         details = reading.details.settled("recorded" if has_times else "not recorded")
         if reading.by_time() or details.times == "read":
             timestamp = search.column(reading.timestamp, "timestamp")
@@ -161,15 +163,7 @@ class _Search:
 
 def columns_of(reading: Reading, schema: Mapping[str, pl.DataType], where: str) -> Columns:
     """Map the reading onto the columns of a table, and check their types."""
-    columns = Columns.of(reading, list(schema), where)
-    if (
-        reading.details.times == "if recorded"
-        and columns.timestamp is not None
-        and not is_time(schema[columns.timestamp])
-    ):
-        # numbers order events, but are not times
-        reading = attrs.evolve(reading, details=reading.details.settled("not recorded"))
-        columns = Columns.of(reading, list(schema), where)
+    columns = Columns.of(reading, schema, where)
     for name in columns.names:
         if f"{name}_duplicated_0" in schema:
             raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")

@@ -1,4 +1,14 @@
-"""CSV files: encoding, delimiter and quote are set or detected from the header, then checked strictly."""
+"""CSV files: encoding, delimiter and quote are set or detected from the header, then checked strictly.
+
+A quote opens a cell right after a delimiter or a line break, and closes it right before one; inside, a quote is doubled
+(RFC 4180). Any other quote is a fault, and so are a NUL byte and, outside quotes, a carriage return without a line feed.
+A file without a fault is a header followed by records, and no record depends on another. A lenient parser is different:
+a stray quote in one record and another one in a later record turn everything between them into one cell.
+
+Number the quotes from 0. Even ones open and odd ones close; a doubled quote is an odd one followed by an even one. So
+it suffices to look at one neighbour of every quote: the byte before an even one and the byte after an odd one. In
+UTF-8, the bytes of a delimiter, a quote or a line break are never part of another character.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 
@@ -23,7 +34,6 @@ from ..mechanisms.mechanism import Progress
 from ..releases.release import TIMES_MARK
 from .columns import Columns
 from .events import table_variants
-from .quoting import FaultKind, first_fault
 from .reading import CASE, TIMESTAMP, Reading
 from .unpacking import chunks, content, packing_of
 
@@ -35,6 +45,9 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard"}
 _COMPRESSED |= {bytes([0x78, level]): "zlib" for level in (0x01, 0x9C, 0xDA)}
 """Formats that Polars would decompress, so that the scan would see other bytes than the parser."""
+
+FaultKind = Literal["stray quote", "open quote", "carriage return", "nul"]
+_LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
 
 _FAULTS: dict[FaultKind, str] = {
     "stray quote": "the quote {quote!r} neither opens nor closes a cell and is not doubled",
@@ -56,7 +69,7 @@ def read_csv(
 ) -> Log:
     """Read the variants of `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
 
-    The quoting of every file is checked before the first one is parsed (`sources.quoting`). Files that are compressed
+    The quoting of every file is checked before the first one is parsed. Files that are compressed
     or not in UTF-8 are held in memory completely.
     """
     files = [_File.open(path, reading, progress, delimiter) for path in paths]
@@ -294,3 +307,42 @@ def dialect_of(head: bytes, reading: Reading, delimiter: str | None = None) -> _
     if delimiter == quote:
         raise ParameterError(f"delimiter and quote are both {quote!r}; use two different characters", field="delimiter")
     return _Dialect(encoding, delimiter, None if quote == "none" else quote)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A violation of strict CSV: its byte offset, and that of the last quote before it, if any."""
+
+    kind: FaultKind
+    offset: int
+    quote_before: int | None = None
+
+
+def first_fault(blocks: Iterable[bytes], delimiter: str, quote: str | None) -> Fault | None:
+    """Return the first violation of strict CSV in a file: UTF-8 without a byte order mark, in blocks of any size."""
+    mark, sign = ord(delimiter), -1 if quote is None else ord(quote)
+    tail, start, number, last = b"\n", 0, 0, -1  # the file begins like a line; the bytes and quotes seen so far
+    for block in itertools.chain(blocks, [delimiter.encode()]):  # and its end ends a cell
+        data = tail + block
+        array = np.frombuffer(data, np.uint8)
+        before, here, after = array[:-2], array[1:-1], array[2:]
+        quotes = np.flatnonzero(here == sign)
+        opening, closing = quotes[number % 2 :: 2], quotes[1 - number % 2 :: 2]
+        follows, precedes = before[opening], after[closing]
+        opens = (follows == mark) | (follows == _LINE_FEED) | (follows == sign)
+        closes = (precedes == mark) | (precedes == _LINE_FEED) | (precedes == _CARRIAGE_RETURN) | (precedes == sign)
+        bare = np.flatnonzero((here == _CARRIAGE_RETURN) & (after != _LINE_FEED)) if b"\r" in data else opening[:0]
+        bare = bare[(np.searchsorted(quotes, bare) + number) % 2 == 0]
+        nul = data.find(0, 1, len(data) - 1)
+        found: dict[int, FaultKind] = {nul - 1: "nul"} if nul > 0 else {}
+        found |= {int(position): "stray quote" for position in (*opening[~opens][:1], *closing[~closes][:1])}
+        found |= {int(position): "carriage return" for position in bare[:1]}
+        if found:
+            position = min(found)
+            earlier = int(np.searchsorted(quotes, position)) - 1
+            quote_before = start + int(quotes[earlier]) if earlier >= 0 else last
+            is_quote = found[position] == "stray quote" and quote_before >= 0
+            return Fault(found[position], start + position, quote_before if is_quote else None)
+        last = start + int(quotes[-1]) if len(quotes) else last
+        tail, start, number = data[-2:], start + len(here), number + len(quotes)
+    return Fault("open quote", last) if number % 2 else None

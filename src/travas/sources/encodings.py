@@ -15,6 +15,8 @@ _SEVERAL_BYTES = {
 }
 """Multi-byte encodings in which a line feed is never the second byte, so that an error stays within its line."""
 
+_ONE_BYTE = re.compile(r"ascii|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|mac-\w+|hp-roman8|kz1048|palmos|ptcp154|tis-620")
+
 _XML_NAMES = {"ucs-2": "utf-16", "iso-10646-ucs-2": "utf-16", "windows-874": "cp874"}
 """Names that Python does not know."""
 
@@ -26,7 +28,6 @@ _DECLARATION = re.compile(
     rb"""(?:\s+encoding\s*=\s*(?:"([^"]*)"|'([^']*)'))?"""
     rb"""(?:\s+standalone\s*=\s*(?:"[^"]*"|'[^']*'))?\s*\?>"""
 )
-_ALL_PAIRS = bytes(byte for first in range(256) for second in range(256) for byte in (first, second))
 
 
 def check_encoding(name: str) -> None:
@@ -37,14 +38,18 @@ def check_encoding(name: str) -> None:
         raise ParameterError(
             f"encoding is {name!r}, which does not exist; try utf-8 or cp1252", field="encoding"
         ) from None
-    if codec not in _UNICODE | _SEVERAL_BYTES and (codec.endswith("escape") or not _one_byte_each(codec)):
+    if codec not in _UNICODE | _SEVERAL_BYTES and not _ONE_BYTE.fullmatch(codec):
         raise ParameterError(
             f"encoding is {name!r}, which is not supported; try utf-8, utf-16 or cp1252", field="encoding"
         )
 
 
 def check_xml_encoding(where: str, start: bytes) -> None:
-    """Refuse an XML document in an encoding that is not supported, before the parser fails without a remedy."""
+    """Refuse an XML document in an encoding that is not supported, before the parser fails without a remedy.
+
+    `start` is the first bytes, without NUL bytes, so that UTF-16 reads like ASCII. Nothing is checked before the
+    declaration is complete. EBCDIC is refused, because some of its forms have a state.
+    """
     if start.startswith(_EBCDIC):
         name = "EBCDIC"
     elif not (text := start.lstrip(_MARKS)).startswith(_DECLARED) or b"?>" not in text:
@@ -59,13 +64,3 @@ def check_xml_encoding(where: str, start: bytes) -> None:
         raise LogError(
             f"{where}: the XML declaration has the encoding {name!r}, which is not supported; convert the file to UTF-8"
         ) from None
-
-
-def _one_byte_each(name: str) -> bool:
-    """Return whether every byte is one character regardless of context, including a comma and a line feed."""
-    try:
-        characters = [bytes([byte]).decode(name, errors="replace") for byte in range(256)]
-        text = _ALL_PAIRS.decode(name, errors="replace")
-    except (LookupError, ValueError):
-        return False
-    return text == "".join(characters[byte] for byte in _ALL_PAIRS) and {",", "\n"} <= set(characters)

@@ -49,7 +49,7 @@ def hospital_traces() -> Iterator[tuple[str, ...]]:
 
 
 def hospital_log() -> str:
-    """The log as CSV: cases are interleaved by time as in a real export; one stay in four is of an earlier patient."""
+    """The log as CSV: cases are interleaved by time as in a real export; some patients come again."""
     dice, again = _Dice(43), _Dice(6)
     patients = 0
     start = datetime(2025, 1, 1, 8)

@@ -71,13 +71,13 @@ def _variants(paths: Sequence[Path], reading: Reading, where: str, progress: Pro
         from .xes import read_xes
 
         return read_xes(paths, reading, progress, where)
-    if form in ("csv", "tsv"):
+    if form == "csv" or form == "tsv":
         from .csv_files import read_csv
 
         return read_csv(paths, reading, where, progress, "\t" if form == "tsv" else None)
-    from .parquet import read_arrow, read_parquet
+    from .parquet import read_arrow
 
-    return (read_parquet if form == "parquet" else read_arrow)(paths, reading, where)
+    return read_arrow(paths, reading, where, form)
 
 
 def file_format(path: Path, form: Format | None) -> Format:

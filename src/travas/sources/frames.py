@@ -24,7 +24,10 @@ Use = Literal["name", "time", "number"]
 
 
 def read_frame(frame: Any, reading: Reading) -> Log:
-    """Read the variants of a Polars or pandas data frame, or of an Arrow table."""
+    """Read the variants of a frame of Polars or pandas, or a table, record batch or reader of Arrow.
+
+    Columns that pm4py noted in the attributes of a pandas `DataFrame` are used where none is set.
+    """
     lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
     if not isinstance(lazy, pl.LazyFrame):
         reading = _noted_by_pm4py(frame, reading)
@@ -121,15 +124,8 @@ def _is_plain(kind: Any) -> bool:
     if isinstance(kind, pd.ArrowDtype):
         from pyarrow import types
 
-        tests = (
-            types.is_string,
-            types.is_large_string,
-            types.is_integer,
-            types.is_boolean,
-            types.is_timestamp,
-            types.is_date,
-        )
-        return any(test(kind.pyarrow_dtype) for test in tests)
+        names = ("string", "large_string", "integer", "boolean", "timestamp", "date")
+        return any(getattr(types, f"is_{name}")(kind.pyarrow_dtype) for name in names)
     return isinstance(kind, pd.StringDtype | pd.DatetimeTZDtype) or kind.kind in "biuM"
 
 

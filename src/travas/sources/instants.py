@@ -49,26 +49,15 @@ def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
 
 
 def parsed_microseconds(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Parse the text of timestamps as `instants` does, without what is finer than microseconds."""
-    formats = list(_ISO_FORMATS) if timestamp_format is None else [timestamp_format]
-    parsed = pl.Series(TIME, [None], dtype=_MICROSECONDS).new_from_index(0, len(texts))
-    while (rest := parsed.is_null() & texts.is_not_null()).any():
-        row = int(cast(int, rest.arg_max()))
-        form = next((form for form in formats if _parsed(texts[row : row + 1], form).null_count() == 0), None)
-        if form is None:
-            raise UnknownFormatError(texts[row])
-        formats.remove(form)
-        parsed = parsed.zip_with(~rest, _parsed(texts, form))
-    return parsed.alias(TIME)
-
-
-def matching(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Return whether each text is a timestamp."""
-    return recognised_instants(texts, timestamp_format).is_not_null()
+    """Parse timestamps as `instants` does, without what is finer than microseconds; UnknownFormatError for other text."""
+    parsed = recognised_instants(texts, timestamp_format)
+    if (rest := parsed.is_null() & texts.is_not_null()).any():
+        raise UnknownFormatError(texts[int(cast(int, rest.arg_max()))])
+    return parsed
 
 
 def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Parse those texts that are timestamps, to microseconds; other text is null."""
+    """Parse those texts that are timestamps, to microseconds; other text is null. No text has two of the formats."""
     formats = _ISO_FORMATS if timestamp_format is None else [timestamp_format]
     first = texts.drop_nulls().head(1)
     likely = next((form for form in formats if _parsed(first, form).null_count() == 0), formats[0])
@@ -82,7 +71,7 @@ def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Se
 
 
 def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Return whether each timestamp has a zone."""
+    """Return whether each timestamp, which `instants` parses, has a zone."""
     if timestamp_format is None:
         return texts.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
     is_aware = "%z" in timestamp_format or timestamp_format.startswith("epoch-")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
@@ -13,29 +14,20 @@ from ..log.log import Log
 from .events import table_variants
 from .reading import Reading
 
+ArrowFormat = Literal["parquet", "arrow"]
 
-def read_parquet(paths: Sequence[Path], reading: Reading, where: str) -> Log:
-    """Read the variants of `.parquet` files; the order of the files is the order of the rows."""
-    with polars_faults(where, "Parquet"):
-        rows = scan_parquet(paths)
+
+def read_arrow(paths: Sequence[Path], reading: Reading, where: str, form: ArrowFormat) -> Log:
+    """Read the variants of Parquet files, or of Arrow IPC files (Feather); their order is that of the rows."""
+    with polars_faults(where, form):
+        rows = scan_arrow(paths, form)
         return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
 
 
-def read_arrow(paths: Sequence[Path], reading: Reading, where: str) -> Log:
-    """Read the variants of Arrow IPC files, also called Feather; the order of the files is the order of the rows."""
-    with polars_faults(where, "Arrow"):
-        rows = scan_arrow(paths)
-        return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
-
-
-def scan_parquet(paths: Sequence[Path]) -> pl.LazyFrame:
-    """Return the rows of `.parquet` files."""
-    return pl.scan_parquet(list(paths), glob=False, hive_partitioning=False)
-
-
-def scan_arrow(paths: Sequence[Path]) -> pl.LazyFrame:
-    """Return the rows of Arrow IPC files."""
-    return pl.scan_ipc(list(paths), glob=False, hive_partitioning=False)
+def scan_arrow(paths: Sequence[Path], form: ArrowFormat) -> pl.LazyFrame:
+    """Return the rows of the files."""
+    scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
+    return scan(list(paths), glob=False, hive_partitioning=False)
 
 
 @contextmanager

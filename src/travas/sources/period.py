@@ -157,29 +157,6 @@ class Period:
             raise ParameterError(f"the period {shown(period.name)} does not start or end as stated", field="period")
         return period
 
-    def trace_length(self, times: Sequence[int], ends: Sequence[bool]) -> int:
-        """Return how many events of a case are counted: 0 if it is not closed in this period.
-
-        Args:
-            times: The times of its events in microseconds since 1970, in order.
-            ends: Whether each of them is an end activity.
-
-        Returns:
-            The number of events up to its closing, if that lies in the period.
-        """
-        length = self._closing(times, ends)
-        if not length:
-            return 0
-        first, last = (microseconds(instant) for instant in self.last_events)
-        return length if first <= times[length - 1] < last else 0
-
-    def _closing(self, times: Sequence[int], ends: Sequence[bool]) -> int:
-        """Return the number of events up to the closing; with a gap, the last event of the case counts as closed."""
-        if self.gap_length is None:
-            return next((index + 1 for index, is_end in enumerate(ends) if is_end), 0)
-        gap = self.gap_length // timedelta(microseconds=1)
-        return next((i for i in range(1, len(times)) if times[i] - times[i - 1] >= gap), len(times))
-
 
 def duration(field: str, text: str) -> timedelta:
     """Return a length of time: a whole number and d, h, m or s.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import attrs
 
-from ..errors import ParameterError, check_encodable, shown
+from ..errors import ParameterError, check_choice, check_encodable, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Roles
 from ..log.questions import NO_DETAILS, Details
@@ -29,6 +29,8 @@ TRACE_LEVEL = "case:"
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
 DuplicateCases = Literal["fail", "separate", "merge"]
+_NAMES = ("case", "timestamp", "ties", "sheet", "activities")
+_TEXTS = (*_NAMES[:-1], "timestamp_format", "encoding", "table", "query", "delimiter", "quote")
 _CHOICES = {
     "order": Order,
     "on_missing": OnMissing,
@@ -36,7 +38,9 @@ _CHOICES = {
     "lifecycle": Lifecycle,
     "duplicate_events": DuplicateEvents,
     "format": Format,
+    "counted": Counted,
 }
+_OPTIONAL = ("order", "format", "counted")
 
 CASE = "case:concept:name"
 ACTIVITY = "concept:name"
@@ -212,22 +216,13 @@ class Reading:
         self._check_characters()
         self._check_unit()
         _check_where(self.where)
-        names = {"case": [self.case], "activities": self.activities, "timestamp": [self.timestamp]}
-        names |= {"ties": [self.ties], "sheet": [self.sheet]}
-        for field, column in ((field, column) for field, columns in names.items() for column in columns):
-            if column == "":
-                raise ParameterError("a column name is empty; set the name of a column", field=field)
-            if column is not None and not isinstance(column, str):
-                raise ParameterError(
-                    f"a column name is {shown(column)}, which is not text; set the name of a column", field=field
-                )
-        for name in ("timestamp_format", "encoding", "table", "query"):
-            if (text := getattr(self, name)) is not None and not isinstance(text, str):
-                raise ParameterError(f"{name} is {shown(text)}, which is not text; use text", field=name)
-        for name in attrs.fields_dict(Reading):
-            if isinstance(value := getattr(self, name), str):
-                check_encodable(name, value)
-        check_encodable("activities", *self.activities)
+        texts = [(name, getattr(self, name)) for name in _TEXTS] + [("activities", name) for name in self.activities]
+        for field, text in texts:
+            if text == "" and field in _NAMES:
+                raise ParameterError(f"{field} is empty; set a name", field=field)
+            if text is not None and not isinstance(text, str):
+                raise ParameterError(f"{field} is {shown(text)}, which is not text; use text", field=field)
+            check_encodable(field, text or "")
         if len(set(self.activities)) != len(self.activities):
             raise ParameterError(f"activities is {self.activities}; remove the duplicate column", field="activities")
         if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
@@ -249,9 +244,8 @@ class Reading:
 
     def _check_choices(self) -> None:
         for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in get_args(choices) and not (value is None and name in ("order", "format")):
-                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=name)
+            if (value := getattr(self, name)) is not None or name not in _OPTIONAL:
+                check_choice(value, choices, name)
 
     def _check_characters(self) -> None:
         for name in ("delimiter", "quote"):
@@ -279,10 +273,6 @@ class Reading:
             )
 
     def _check_unit(self) -> None:
-        if self.counted is not None and self.counted not in get_args(Counted):
-            raise ParameterError(
-                f"counted is {self.counted!r}; use one of {', '.join(get_args(Counted))}", field="counted"
-            )
         if self.unit is None:
             if self.max_cases is not None or self.counted is not None:
                 name = "max_cases" if self.max_cases is not None else "counted"

@@ -326,7 +326,7 @@ class TraceScanner:
         self._event = re.compile(rb"<event>%s(?:%s)*+</event>%s" % (_SPACE, attribute, _SPACE))
 
     def scan(self, text: bytes) -> tuple[dict[bytes, bytes], list[list[bytes | None]], int] | None:
-        """Return what a sink takes of a trace; None if it is not plain or has no events."""
+        """Return what a sink takes of a trace, from the text up to its end; None if it is not plain or has no events."""
         if not _is_xml_text(text):
             return None
         parts: list[Any] = self._event.split(text)

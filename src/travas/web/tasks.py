@@ -37,7 +37,7 @@ class Drawn:
 
 def examine(path: Path, name: str, watch: JobWatch) -> LogDiagnosis:
     """Let the doctor examine the original log. Confidential."""
-    from ..sources.doctor.visit import doctor
+    from ..sources.doctor.examination import doctor
 
     watch("examining the log", 0.0)
     with known_as({str(path): name}):

@@ -8,17 +8,18 @@ from typing import Any
 import attrs
 import polars as pl
 
-from ...errors import LogError
+from ...errors import LogError, ParameterError
 from ..csv_files import table_of
 from ..excel import sheet_names, sheet_table
 from ..files import file_format
 from ..folders import listing
 from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
 from ..frames import column_of_pandas
-from ..parquet import polars_faults, scan_arrow, scan_parquet
-from ..reading import Reading
+from ..log_location import is_database, url_scheme, without_secrets
+from ..parquet import polars_faults, scan_arrow
+from ..reading import DEFAULT_READING, Reading
 from ..unpacking import packing_of
-from .diagnosis import Observation, ReadingChoice
+from .diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .dialects import dialect_findings
 from .roles import ColumnSearch
 from .row_checks import lifecycle_finding, row_findings
@@ -48,9 +49,12 @@ class Examination:
         try:
             if form == "xes":
                 return self._xes(listed.files)
-            if form in ("csv", "tsv"):
+            if form == "csv" or form == "tsv":
                 return self._text(listed.files, form)
-            return self._binary(listed.files, form)
+            if form == "xlsx":
+                return self._excel(first)
+            with polars_faults(str(first), form):
+                return scan_arrow(listed.files, form).collect()
         except LogError as error:
             self.findings.append(Observation("file", str(error), "problem", error.field))
             return None
@@ -81,24 +85,14 @@ class Examination:
         return table
 
     def _text(self, paths: tuple[Path, ...], form: Format) -> pl.DataFrame | None:
-        if form == "tsv" and self.reading.delimiter is None:
-            as_tab = attrs.evolve(self.reading, delimiter="\t")
-            dialect = dialect_findings(paths[0], as_tab)
-            self.reading = attrs.evolve(dialect.reading, delimiter=None)
-        else:
-            dialect = dialect_findings(paths[0], self.reading)
-            self.reading = dialect.reading
+        delimiter = "\t" if form == "tsv" and self.reading.delimiter is None else self.reading.delimiter
+        dialect = dialect_findings(paths[0], attrs.evolve(self.reading, delimiter=delimiter))
+        self.reading = attrs.evolve(dialect.reading, delimiter=None) if form == "tsv" else dialect.reading
         self.findings += dialect.findings
         if dialect.table is None:
             return None
         tables = [dialect.table, *(table_of(path, dialect.reading, lambda _: None) for path in paths[1:])]
         return pl.concat(tables, how="diagonal")
-
-    def _binary(self, paths: tuple[Path, ...], form: Format) -> pl.DataFrame:
-        if form == "xlsx":
-            return self._excel(paths[0])
-        with polars_faults(str(paths[0]), form):
-            return (scan_parquet if form == "parquet" else scan_arrow)(paths).collect()
 
     def _excel(self, path: Path) -> pl.DataFrame:
         """Read the sheet that is set, or the largest one."""
@@ -156,3 +150,35 @@ class Examination:
         self.findings += findings
         found = row_findings(table, reading, roles.unit_columns(), roles.times)
         self.findings += [each for each in found if not self._is_database or each.topic not in ("order", "ties")]
+
+
+def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
+    """Examine a log: its form, columns, times, lifecycle, missing values, duplicates, order and spellings.
+
+    The result is confidential. It proposes how the log is read, and nothing that decides about privacy.
+
+    Args:
+        source: A path, a folder or glob of files, a database, or a pandas or Polars `DataFrame`.
+        reading: What is already known; it is not changed.
+
+    Returns:
+        All findings, and the command line and `[reading]` table that read this log.
+
+    Raises:
+        LogError: The log cannot be opened at all.
+    """
+    examination = Examination(reading)
+    if isinstance(source, str | Path):
+        if isinstance(source, str) and (source == "-" or url_scheme(source) == "spark"):
+            raise ParameterError(
+                "the doctor reads files, databases and data frames, not Spark or standard input; set the columns "
+                "yourself: travas docs engines",
+                field="source",
+            )
+        table = examination.of_database(source) if is_database(source) else examination.of_files(Path(source))
+    else:
+        table = examination.of_frame(source)
+    if table is not None:
+        examination.of_table(table)
+    name = without_secrets(str(source)) if isinstance(source, str | Path) else "LOG"
+    return LogDiagnosis(name, tuple(examination.findings), examination.reading, tuple(examination.choices))

@@ -7,7 +7,7 @@ import polars as pl
 
 from ..column_names import candidates, plain, recognised
 from ..reading import Reading
-from .diagnosis import Observation, ReadingChoice
+from .diagnosis import Observation, ObservationLevel, ReadingChoice
 from .time_formats import TimeValues, examples, times_of
 
 _END_WORDS = ("end", "complete", "ende", "fin", "einde", "fim", "fine", "completion", "closed")
@@ -58,18 +58,14 @@ class ColumnSearch:
             possible = [column for column in known if column in self._of_time] or known or typed or list(self._of_time)
             if not possible:
                 self.reading = attrs.evolve(reading, order="file")
-                self.findings.append(
-                    Observation(
-                        "time", "no column of times; the rows of every case must be in order in the file", "choice"
-                    )
-                )
+                self._note("time", "no column of times; the rows of every case must be in order in the file", "choice")
                 return
             name = _preferred(possible)
             self.reading = attrs.evolve(reading, timestamp=name)
             self._say("timestamp", name, possible)
             self._separate_clock(name)
         else:
-            self.findings.append(Observation("time", f"column {name!r}"))
+            self._note("time", f"column {name!r}")
         self._format(name)
 
     def _separate_clock(self, name: str) -> None:
@@ -85,30 +81,26 @@ class ColumnSearch:
             and self._sample[column].drop_nulls().len() > 0
         ]
         if clocks:
-            self.findings.append(
-                Observation(
-                    "time",
-                    f"column {clocks[0]!r} is a time of day: join it with the date to one column; as it is, events of one "
-                    "day are in the order of the file",
-                    "choice",
-                )
+            self._note(
+                "time",
+                f"column {clocks[0]!r} is a time of day: join it with the date to one column; as it is, events of one "
+                "day are in the order of the file",
+                "choice",
             )
 
     def _format(self, name: str) -> None:
         column = self._table[name]
         if column.dtype != pl.String:
-            self.findings.append(Observation("time", f"of type {column.dtype}; no format is needed"))
+            self._note("time", f"of type {column.dtype}; no format is needed")
             return
         times = times_of(column)
         self.times = times
         if not times.are_times:
-            self.findings.append(
-                Observation(
-                    "time",
-                    f"values such as {times.example[:40]!r} have no known format; set timestamp_format",
-                    "problem",
-                    "timestamp_format",
-                )
+            self._note(
+                "time",
+                f"values such as {times.example[:40]!r} have no known format; set timestamp_format",
+                "problem",
+                "timestamp_format",
             )
             return
         if self.reading.timestamp_format is not None:
@@ -117,39 +109,33 @@ class ColumnSearch:
             options = examples(times.example, times.formats)
             self.choices.append(ReadingChoice("timestamp_format", options))
             readings = " or ".join(f"with {form!r} {meaning}" for form, meaning in options)
-            self.findings.append(
-                Observation("time", f"the format is ambiguous: {readings}; decide which is right", "choice")
-            )
+            self._note("time", f"the format is ambiguous: {readings}; decide which is right", "choice")
         else:
             form = times.formats[0]
             text = "ISO 8601" if form is None else f"the format {form!r}"
-            self.findings.append(
-                Observation("time", f"{text}, such as {times.example[:40]!r}", "choice" if form else "fact")
-            )
+            self._note("time", f"{text}, such as {times.example[:40]!r}", "choice" if form else "fact")
         self.reading = attrs.evolve(self.reading, timestamp_format=times.formats[0])
         if times.unfit:
-            self.findings.append(
-                Observation(
-                    "time",
-                    f"{times.unfit:,} values are not of this format, such as {times.unfit_example[:40]!r}",
-                    "problem",
-                )
+            self._note(
+                "time",
+                f"{times.unfit:,} values are not of this format, such as {times.unfit_example[:40]!r}",
+                "problem",
             )
         zone = (
             "all with a time zone" if times.zoned == 1 else "without a time zone, read as UTC; only their order matters"
         )
         if 0 < times.zoned < 1:
             zone = f"{times.zoned:.0%} have a time zone, the others are read as UTC, so that their order may be wrong"
-        self.findings.append(Observation("time zone", zone, "problem" if 0 < times.zoned < 1 else "fact"))
+        self._note("time zone", zone, "problem" if 0 < times.zoned < 1 else "fact")
 
     def _case(self) -> None:
         names = self._table.columns
         if (name := self.reading.case or recognised("case", names)) is not None:
-            self.findings.append(Observation("case", f"column {name!r}"))
+            self._note("case", f"column {name!r}")
             return
         possible = candidates("case", names) or self._by_values(most=True)
         if not possible:
-            self.findings.append(Observation("case", "no column identifies cases; set case", "problem", "case"))
+            self._note("case", "no column identifies cases; set case", "problem", "case")
             return
         self.reading = attrs.evolve(self.reading, case=possible[0])
         self._say("case", possible[0], possible)
@@ -158,13 +144,11 @@ class ColumnSearch:
         names = self._table.columns
         name = self.reading.activities[0] if self.reading.activities else recognised("activity", names)
         if name is not None:
-            self.findings.append(Observation("activity", f"column {name!r}"))
+            self._note("activity", f"column {name!r}")
             return
         possible = candidates("activity", names) or self._by_values(most=False)
         if not possible:
-            self.findings.append(
-                Observation("activity", "no column of activities; set activity", "problem", "activity")
-            )
+            self._note("activity", "no column of activities; set activity", "problem", "activity")
             return
         self.reading = attrs.evolve(self.reading, activities=(possible[0],))
         self._say("activity", possible[0], possible)
@@ -186,13 +170,14 @@ class ColumnSearch:
         others = ", ".join(repr(name[:40]) for name in possible if name != column)
         more = f"; it could also be {others}: check it" if others else ""
         topic = "time" if role == "timestamp" else role
-        self.findings.append(Observation(topic, f"column {column[:40]!r}{more}", "choice"))
+        self._note(topic, f"column {column[:40]!r}{more}", "choice")
+
+    def _note(self, topic: str, text: str, level: ObservationLevel = "fact", field: str = "") -> None:
+        self.findings.append(Observation(topic, text, level, field))
 
 
 def _preferred(possible: list[str]) -> str:
     """Return the column of completion times if there are several, else the first one that is not a start."""
-    for words in (_END_WORDS,):
-        for name in possible:
-            if any(word in plain(name) for word in words):
-                return name
-    return next((name for name in possible if not any(word in plain(name) for word in _START_WORDS)), possible[0])
+    ends = [name for name in possible if any(word in plain(name) for word in _END_WORDS)]
+    others = [name for name in possible if not any(word in plain(name) for word in _START_WORDS)]
+    return (ends or others or possible)[0]

@@ -10,7 +10,7 @@ from itertools import product
 
 import polars as pl
 
-from ..instants import instants, matching, recognised_instants
+from ..instants import instants, recognised_instants
 
 _DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
@@ -74,7 +74,7 @@ class TimeValues:
 
 
 def times_of(values: pl.Series) -> TimeValues:
-    """Return how a column of text can be read as times."""
+    """Return the formats that fit all values; if none does but one fits most, that one, with the number of others."""
     known = values.is_not_null() & (values != "")
     texts = values.filter(known)
     if texts.is_empty():
@@ -139,7 +139,7 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 def _fitting(texts: pl.Series, form: str | None) -> float:
-    return _share(matching(texts, form))
+    return _share(recognised_instants(texts, form).is_not_null())
 
 
 def _share(flags: pl.Series) -> float:
