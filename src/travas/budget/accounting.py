@@ -18,7 +18,7 @@ from ..errors import ParameterError, VerificationError
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
-from ..trusted.losses import Losses, Step, delta_curve
+from ..trusted.losses import FEWEST_CELLS, Losses, Step, delta_curve
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,10 @@ class Composition:
         return min(math.ceil(high / step) * step, basic(self.spendings)[0])
 
 
-def compose(spendings: Iterable[Spending]) -> Composition:
-    """Compose releases."""
+def compose(spendings: Iterable[Spending], cells: int = FEWEST_CELLS) -> Composition:
+    """Compose releases; fewer cells are faster and give a bound that is less sharp."""
     releases = tuple(spendings)
     if not releases:
         return Composition(releases, lambda epsilon: Fraction(0))
-    return Composition(releases, delta_curve([(s.losses(), times) for s, times in Counter(releases).items()], "above"))
+    steps = [(spending.losses(), times) for spending, times in Counter(releases).items()]
+    return Composition(releases, delta_curve(steps, "above", cells))

@@ -14,6 +14,7 @@ from .accounting import Spending, compose
 MAX_RELEASES = 10_000
 _SHARES = (Fraction(1, 2), Fraction(9, 10))
 """Shares of δ for the releases; the rest allows a smaller total ε. Neither is always better, so both are tried."""
+_QUICK = 1 << 9  # cells of the search; the result is checked as the ledger does it
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,12 @@ def kept(epsilon: Fraction, delta: Fraction) -> KeptCases | None:
 def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:
     """Return the largest ε of a release at δ = `each`, to three digits, such that all releases fit."""
 
-    def fits(size: Fraction) -> bool:
-        return compose([Spending("optimal", size, each)] * releases).delta(epsilon) <= delta
+    def fits(size: Fraction, **precision: int) -> bool:
+        return compose([Spending("optimal", size, each)] * releases, **precision).delta(epsilon) <= delta
 
     low, high = epsilon / releases, min(epsilon, MAX_EPSILON)
     while high - low > low / 2000:
         middle = rounded_down((low + high) / 2, 6)
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return max(rounded_down(low, 3), epsilon / releases), each
+        low, high = (middle, high) if fits(middle, cells=_QUICK) else (low, middle)
+    largest = max(rounded_down(low, 3), epsilon / releases)
+    return (largest if fits(largest) else epsilon / releases), each

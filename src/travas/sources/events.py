@@ -205,9 +205,7 @@ class Counting:
         counted = self._counted
         cases = counted[0] if len(counted) == 1 else pl.concat(counted)
         if COUNT in cases.columns:
-            if len(counted) > 1:
-                cases = cases.lazy().group_by(columns.parts).agg(pl.col(COUNT).sum()).collect()
-            return cases, None
+            return (_added_up(cases, columns.parts) if len(counted) > 1 else cases), None
         if columns.unit is not None and len(counted) > 1:
             cases = _kept(cases.lazy(), columns.parts, self.reading).collect()
         traces = cases.lazy().group_by(columns.parts).len(COUNT).collect()
@@ -385,6 +383,8 @@ class _Frame:
         if len(tables) == 1:
             return tables[0]
         every = pl.concat(tables)
+        if COUNT in every.columns:
+            return _added_up(every, parts)
         return every if owners is None else _kept(every.lazy(), parts, self.reading).collect()
 
     def _cases(self, events: pl.DataFrame) -> pl.LazyFrame:
@@ -446,6 +446,11 @@ def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
 def case_digest(case: str) -> bytes:
     """Return the digest that decides whether a case is counted."""
     return hashlib.md5(case.encode(), usedforsecurity=False).digest()
+
+
+def _added_up(traces: pl.DataFrame, parts: list[str]) -> pl.DataFrame:
+    """Add up the counts of equal traces."""
+    return traces.lazy().group_by(parts).agg(pl.col(COUNT).sum()).collect()
 
 
 def _kept(cases: pl.LazyFrame, parts: list[str], reading: Reading) -> pl.LazyFrame:

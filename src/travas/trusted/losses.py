@@ -32,7 +32,7 @@ Pair = tuple[int, int]
 _UNIT = 1 << GROWTH_BITS
 _NEAR_BITS = 80
 _NEAR = Fraction(1, 1 << _NEAR_BITS)  # from below, losses this close to a point count as on it; `delta` accounts for it
-_FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 14  # of the sum of all ε
+FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 14  # of the sum of all ε
 _LATTICE_CELLS = 1 << 12
 _REACH = 1 << 16  # cells; what is beyond counts as infinite, as far as it exceeds the last one
 _SPARE = ONE >> 100  # what may be cut from the ends of a convolution
@@ -151,8 +151,13 @@ def joint(weights: Sequence[int], counts: int, interval: Fraction) -> Total:
     return Total(tuple(of_pairs(pairs, grid, "above").repeated(counts) for pairs in _shifted_pairs(weights, 1)))
 
 
-def delta_curve(releases: Iterable[tuple[Losses, int]], side: Side) -> Callable[[Fraction], Fraction]:
-    """A bound of δ at every ε' ≥ 0 for independent releases, each as often as it says; of one step, the sharpest known."""
+def delta_curve(
+    releases: Iterable[tuple[Losses, int]], side: Side, cells: int = FEWEST_CELLS
+) -> Callable[[Fraction], Fraction]:
+    """A bound of δ at every ε' ≥ 0 for independent releases, each as often as it says; of one step, the sharpest known.
+
+    Any number of `cells` gives a bound; fewer are faster and less sharp.
+    """
     steps = [(step, times) for losses, times in releases for step in losses]
     if len(steps) == 1 and steps[0][1] == 1:
         step = steps[0][0]
@@ -163,7 +168,7 @@ def delta_curve(releases: Iterable[tuple[Losses, int]], side: Side) -> Callable[
             return lambda epsilon: hockey_stick(noise.weights, epsilon, side)
         if noise is not None and side == "above" and noise.counts == step.counts > 1:
             return joint(noise.weights, noise.counts, lattice(noise.weights, noise.epsilon)).delta
-    return composed(steps, side).delta
+    return composed(steps, side, cells).delta
 
 
 def _of_measurements(step: Measurements, side: Side, epsilon: Fraction) -> Fraction:
@@ -172,9 +177,9 @@ def _of_measurements(step: Measurements, side: Side, epsilon: Fraction) -> Fract
     return max((Fraction(0), *(reached(norm, epsilon) - hidden for norm, hidden in step.reached)))
 
 
-def composed(steps: Sequence[tuple[Step | Measurements, int]], side: Side) -> Total:
+def composed(steps: Sequence[tuple[Step | Measurements, int]], side: Side, cells: int = FEWEST_CELLS) -> Total:
     """The total of independent steps, each as often as it says (Lemma 2)."""
-    grid = Grid(common_interval((step.epsilon / step.parts, times * step.parts) for step, times in steps))
+    grid = Grid(common_interval(((step.epsilon / step.parts, times * step.parts) for step, times in steps), cells))
     totals: list[tuple[LossBound, LossBound]] = []
     for step, times in steps:
         if side == "below" and not (isinstance(step, Step) and step.reached):
@@ -223,15 +228,15 @@ def _shifted_pairs(weights: Sequence[int], steps: int) -> tuple[list[Pair], list
     return pairs, [(q, p) for p, q in pairs]
 
 
-def common_interval(steps: Iterable[tuple[Fraction, int]]) -> Fraction:
-    """A distance of losses that divides every ε, with at least 2^10 of them in their sum, unless that takes over 2^14."""
+def common_interval(steps: Iterable[tuple[Fraction, int]], cells: int = FEWEST_CELLS) -> Fraction:
+    """A distance of losses that divides every ε, with at least `cells` of them in their sum, unless that takes over 2^14."""
     times_of = list(steps)
     denominator = math.lcm(*(epsilon.denominator for epsilon, _ in times_of))
     common = Fraction(math.gcd(*(int(epsilon * denominator) for epsilon, _ in times_of)), denominator)
     total = sum((epsilon * times for epsilon, times in times_of), Fraction(0))
     if total / common > _MOST_CELLS:
         return total / _MOST_CELLS
-    return common / max(1, -(-_FEWEST_CELLS // math.ceil(total / common)))
+    return common / max(1, -(-cells // math.ceil(total / common)))
 
 
 # ------------------------------------------------------------------------------------------------------ the engine
