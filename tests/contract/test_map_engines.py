@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -28,10 +29,10 @@ def measured(engine: Engine, folder: Path, request: pytest.FixtureRequest) -> Ma
     folder.mkdir()
     log = engine(FRAME, Reading(details=Details("read")), folder, request)
 
-    def sums(_: ProcessMap, values: Any, *__: Any) -> Any:
+    def sums(_: str, values: Any, *__: Any) -> Any:
         return values
 
-    with patch.object(ProcessMap, "_noisy", sums):
+    with patch.object(ProcessMap, "_draws", lambda _: SimpleNamespace(noisy=sums)):
         return rule.measure(log)
 
 

@@ -8,15 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
 import travas
 from conftest import Run
-from travas import Ledger, LogError, Optimal, ParameterError
+from travas import LogError, ParameterError
 from travas.budget.account import Approval
-from travas.pipeline import run
-from travas.request import Request
 
 HALF = "x\ud800"
 
@@ -50,25 +47,6 @@ def test_it_is_refused_where_it_is_stated(what: str) -> None:
     with pytest.raises(ParameterError, match=f"^{field} is not valid UTF-8: .*; correct it$") as refused:
         make()
     assert refused.value.field == field
-
-
-@attrs.frozen(slots=False)
-class Unwritable(Optimal):
-    """A mechanism whose constants no file can hold."""
-
-    def parameters(self) -> dict[str, Any]:
-        return {"constant": HALF}
-
-
-def test_constants_of_another_package_are_checked_before_the_charge(book: Ledger, tmp_path: Path) -> None:
-    book.create_account("ward")
-    request = Request(
-        {("a",): 500}, Unwritable(1, "1e-6"), output=tmp_path / "out.json", ledger=book, dataset="ward",
-        guarantee="not required",
-    )  # fmt: skip
-    with pytest.raises(ParameterError, match="Unwritable failed with UnicodeEncodeError"):
-        run(request)
-    assert not book.account("ward").entries
 
 
 @pytest.mark.parametrize(

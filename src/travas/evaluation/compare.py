@@ -472,12 +472,7 @@ def reading_of(released: Any, reading: Reading) -> Reading:
     path = guarantee_path(Path(released))
     recorded = released_reading(Path(released))
     try:
-        if recorded is not None:
-            return _over(recorded, reading)
-        unit = load(path).get("unit")  # version 1
-        if reading.unit is not None or not isinstance(unit, dict) or unit.get("name", "case") == "case":
-            return reading
-        return attrs.evolve(reading, unit=unit["name"], max_cases=unit.get("max_cases"), counted=unit.get("counted"))
+        return reading if recorded is None else _over(recorded, reading)
     except ParameterError as error:
         raise LogError(f"{path}: {error}") from None
 
