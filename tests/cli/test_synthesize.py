@@ -87,7 +87,7 @@ def test_what_cannot_be_generated_from_is_refused(release: Path, tmp_path: Path,
     assert ran.code != 0 and ran.out == ""
     ran = travas("anonymize", tmp_path / "hospital.csv", *PARAMETERS, "-o", tmp_path / "variants.json")
     ran = travas("synthesize", "--from", tmp_path / "variants.json", "-o", tmp_path / "out.csv")
-    assert ran.code == 2 and "not a synthetic log with its measurements" in ran.err
+    assert ran.code == 2 and "(option --from)" in ran.err and not (tmp_path / "out.csv").exists()
     guarantee = release.with_name("synthetic.json.guarantee.json")
     ran = travas("synthesize", "--from", release, "-o", guarantee, "--force")
     assert ran.code == 2
