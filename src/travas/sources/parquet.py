@@ -19,7 +19,7 @@ ArrowFormat = Literal["parquet", "arrow"]
 
 def read_arrow(paths: Sequence[Path], reading: Reading, where: str, form: ArrowFormat) -> Log:
     """Read the variants of Parquet files, or of Arrow IPC files (Feather); their order is that of the rows."""
-    with polars_faults(where, form):
+    with polars_faults(where, form.capitalize()):
         rows = scan_arrow(paths, form)
         return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
 

@@ -53,7 +53,7 @@ class Examination:
                 return self._text(listed.files, form)
             if form == "xlsx":
                 return self._excel(first)
-            with polars_faults(str(first), form):
+            with polars_faults(str(first), form.capitalize()):
                 return scan_arrow(listed.files, form).collect()
         except LogError as error:
             self.findings.append(Observation("file", str(error), "problem", error.field))
