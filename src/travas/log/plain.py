@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, TypeVar, get_origin
 
 from cattrs import Converter
-from cattrs.errors import CattrsError, ForbiddenExtraKeysError
+from cattrs.errors import ForbiddenExtraKeysError
 
 from ..errors import LogError, ParameterError, TravasError, shown
 from ..search.person_tables import GaussianTable
@@ -34,14 +34,14 @@ def from_plain(content: Any, kind: type[Value], field: str) -> Value:
     """Return the value of a class that `plain` described. Unknown names are refused."""
     try:
         return _converter().structure(content, kind)
-    except TravasError:
+    except (TravasError, MemoryError):
         raise
     except ForbiddenExtraKeysError as error:
         unknown = ", ".join(sorted(map(str, error.extra_fields)))
         raise ParameterError(f"{field} has the unknown option {shown(unknown)}; remove it", field=field) from None
     except KeyError as error:
         raise ParameterError(f"{field} has no {error.args[0]}; add it", field=field) from None
-    except (CattrsError, TypeError, ValueError, AttributeError):
+    except Exception:  # cattrs raises many kinds, some of them without a class of their own
         raise ParameterError(f"{field} is {shown(content)}; use a mapping of options", field=field) from None
 
 
@@ -49,9 +49,9 @@ def measurements_from_plain(content: Any, kind: type[Value]) -> Value:
     """Return the measurements in a `.json` release; LogError if it has others."""
     try:
         return _converter().structure(content, kind)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, CattrsError) as error:
-        if isinstance(error, LogError):
-            raise
+    except (LogError, MemoryError):
+        raise
+    except Exception:  # see from_plain
         raise LogError("the measurements cannot be read: a field is missing or of another kind") from None
 
 
