@@ -138,13 +138,7 @@ def most_guesses(epsilon: Fraction, delta: Fraction) -> str:
 
 
 def of_curve(half: int, always: int, noun: str) -> str:
-    """Explain a keep curve, without a full stop.
-
-    Args:
-        half: The smallest number with which a variant is released with a probability above 50 %.
-        always: The smallest number with which it is always released.
-        noun: What is counted.
-    """
+    """Explain a keep curve, without a full stop."""
     return f"a variant needs {half:,} {noun} to be released with a probability above 50 %, and {always:,} to be always released"
 
 
@@ -191,17 +185,7 @@ def meaning(
 
 
 def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None = None) -> tuple[str, ...]:
-    """Explain why parameters protect only weakly, by the policy thresholds.
-
-    Args:
-        epsilon: ε of the guarantee.
-        delta: δ of the guarantee.
-        stated_cases: The number of cases stated by the owner. It is never counted, because no guarantee covers that use
-            of the log.
-
-    Returns:
-        One sentence per reason; the first one starts with "Weak protection". Empty if there is none.
-    """
+    """Explain why parameters protect only weakly, by the policy thresholds."""
     reasons = []
     if epsilon > WARN_EPSILON:
         reasons.append(
@@ -222,11 +206,7 @@ def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None
 
 
 def check_stated_cases(value: int | None) -> int | None:
-    """Check the number of cases stated by the owner.
-
-    Raises:
-        ParameterError: It is not a whole number from 1.
-    """
+    """Check the number of cases stated by the owner."""
     return None if value is None else whole_number(value, "stated_cases", 1)
 
 
@@ -383,14 +363,7 @@ def duration_in_words(seconds: float) -> str:
 
 
 def details_in_words(quality: Quality) -> list[tuple[str, str]]:
-    """What the measurements say about times and attributes.
-
-    Args:
-        quality: What the measurements show.
-
-    Returns:
-        Names and sentences; empty without times and attributes.
-    """
+    """What the measurements say about times and attributes."""
     facts = []
     for row in quality.throughput:
         if row.quantile == 0.5:

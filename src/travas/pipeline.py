@@ -75,9 +75,6 @@ class Outcome:
         """Turn whatever fails after a charged release into an error which says that the charge stands.
 
         It also says that the release is complete, if it was written.
-
-        Raises:
-            ChargedError: Something failed.
         """
         with self._charged():
             yield
@@ -98,19 +95,7 @@ def _unwatched(phase: Phase, share: float) -> None:
 
 
 def run(request: Request, watch: Watch = _unwatched) -> Outcome:
-    """Make a release.
-
-    Args:
-        request: What to release.
-        watch: Called with the progress.
-
-    Returns:
-        The release, the account and the output.
-
-    Raises:
-        ChargedError: Something failed after the ledger was charged; the charge stands.
-        TravasError: The request was refused; nothing was charged and nothing was written.
-    """
+    """Make a release."""
     _announce(request.mechanism)
     _enter(Phase.CHECKING, watch)
     _check(request)
@@ -204,43 +189,17 @@ def _policy(request: Request) -> Policy | None:
 
 
 def account_before(request: Request) -> Account | None:
-    """Return the account of a release before its charge, as far as it is known without the log. Nothing is charged.
-
-    Args:
-        request: What to release.
-
-    Returns:
-        The account; None if nothing is charged.
-
-    Raises:
-        TravasError: The ledger would refuse the charge.
-    """
+    """Return the account of a release before its charge, as far as it is known without the log. Nothing is charged."""
     return _account(request, _location(request))
 
 
 def spent_after(request: Request, account: Account) -> tuple[Fraction, Fraction]:
-    """Return what all releases of an account cost together with this one, as far as it is known without the log.
-
-    Args:
-        request: What to release.
-        account: Its account before the charge.
-
-    Returns:
-        ε and δ for one unit.
-    """
+    """Return what all releases of an account cost together with this one, as far as it is known without the log."""
     return account.spent_with(Spending.of(request.mechanism), _known_period(request))
 
 
 def checked_policy(request: Request, account: Account | None) -> CheckedPolicy | None:
-    """Check a release against the policy, as far as it is known without the log.
-
-    Args:
-        request: What to release.
-        account: Its account before the charge; None if it is not known.
-
-    Returns:
-        The rules, each with why it would be refused; None if no policy applies.
-    """
+    """Check a release against the policy, as far as it is known without the log."""
     if (policy := _policy(request)) is None:
         return None
     return policy.checked(request.mechanism, request.approval, account, _known_period(request))

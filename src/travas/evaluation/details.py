@@ -101,15 +101,7 @@ class TimeProfile:
 
     @classmethod
     def of(cls, log: EncodedCases, zone: str) -> TimeProfile:
-        """The profile of a log.
-
-        Args:
-            log: The log, with times.
-            zone: The time zone of weeks and hours.
-
-        Returns:
-            The profile.
-        """
+        """The profile of a log."""
         starts = _wall_clock(log, zone)
         weeks = np.clip(week_of(starts), 0, WEEKS - 1)
         doublings = np.log2(1 + _throughput(log) / SECOND)
@@ -182,30 +174,12 @@ def released_cases(release: SyntheticRelease) -> EncodedCases:
 
 
 def time_distance(original: EncodedCases, released: EncodedCases, zone: str) -> TimeDistance:
-    """Compare the times of two logs.
-
-    Args:
-        original: The original log, with times.
-        released: The released log, with times.
-        zone: The time zone of weeks and hours.
-
-    Returns:
-        The distances.
-    """
+    """Compare the times of two logs."""
     return TimeProfile.of(original, zone).distance(TimeProfile.of(released, zone))
 
 
 def attribute_distance(original: EncodedCases, released: EncodedCases, attribute: Attribute) -> AttributeDistance:
-    """Compare an attribute of two logs.
-
-    Args:
-        original: The original log, with the attribute.
-        released: The released log, with the attribute.
-        attribute: The attribute, with its bins.
-
-    Returns:
-        The distances.
-    """
+    """Compare an attribute of two logs."""
     names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
     cells = _cells(original, released, attribute)
     last = [_last(log, names) for log in (original, released)]
@@ -315,11 +289,7 @@ class DetailComparison:
         return confidential_repr(self)
 
     def as_json(self) -> dict[str, Any]:
-        """The distances as plain values.
-
-        Returns:
-            The values by name.
-        """
+        """The distances as plain values."""
         return {
             "times": None
             if self.times is None
@@ -328,11 +298,7 @@ class DetailComparison:
         }
 
     def in_words(self) -> list[tuple[str, str]]:
-        """Names and sentences.
-
-        Returns:
-            The texts with their names.
-        """
+        """Names and sentences."""
         facts = [] if self.times is None else _times_in_words(self.times)
         for distance in self.attributes:
             facts.append(
@@ -387,15 +353,7 @@ class ReleasedDetails:
 
 
 def detailed_log(released: Release | str | Path) -> ReleasedDetails | None:
-    """Return a synthetic log, if it has times or attributes.
-
-    Args:
-        released: A release; or a `.json` release, or an event log next to its guarantee file, which says what its columns
-            mean.
-
-    Returns:
-        The log; None if it is not a synthetic log of travas, or has neither times nor attributes.
-    """
+    """Return a synthetic log, if it has times or attributes."""
     if isinstance(released, Release):
         has_details = isinstance(released, SyntheticRelease) and released.mechanism.details != NO_DETAILS
         return ReleasedDetails.of(cast(SyntheticRelease, released)) if has_details else None
@@ -457,18 +415,7 @@ def _original(values: Coded, is_escaped: bool, absent: str | None) -> Coded:
 
 
 def compare_details(original: Log, released: SyntheticRelease | ReleasedDetails) -> DetailComparison:
-    """Compare times and attributes. The result is confidential.
-
-    Args:
-        original: The original log, read with the details of the mechanism. The events of a database are fetched.
-        released: The synthetic log.
-
-    Returns:
-        The distances.
-
-    Raises:
-        ParameterError: The log was read without times or attributes that the release has.
-    """
+    """Compare times and attributes. The result is confidential."""
     made = ReleasedDetails.of(released) if isinstance(released, SyntheticRelease) else released
     check_details(original.totals, made.details)
     before, after = fetched_cases(cast(Totals, original.totals)), made.cases

@@ -48,25 +48,11 @@ def escape_cell(name: str) -> str:
 
 
 def unescape_name(text: str) -> str:
-    """Reverse `escape_name` and `escape_cell`.
-
-    Args:
-        text: The escaped name.
-
-    Returns:
-        The name: `unescape_name(escape_name(name)) == name` for every text.
-    """
+    """Reverse `escape_name` and `escape_cell`."""
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def original_name(text: str) -> str:
-    """Reverse `escape_name` for a name in a file; half a character, which no file in UTF-8 has, stays escaped.
-
-    Args:
-        text: A name in a release, or in a file that claims to be one.
-
-    Returns:
-        The name.
-    """
+    """Reverse `escape_name` for a name in a file; half a character, which no file in UTF-8 has, stays escaped."""
     name = unescape_name(text)
     return text if any("\ud800" <= character <= "\udfff" for character in name) else name

@@ -65,28 +65,13 @@ class TwoSidedNoise:
             _ = self._laplace
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-        """Draw independent values of the noise.
-
-        Args:
-            size: The number of values.
-            random_bytes: The source of randomness.
-
-        Returns:
-            The values.
-        """
+        """Draw independent values of the noise."""
         if self.table is None:
             return self._laplace.draw(size, random_bytes)
         return self.table.draw(size, random_bytes) - (self.table.table.length // 2 + 1)
 
     def within(self, share: float) -> int:
-        """Return the smallest q with P[|noise| ≤ q] ≥ share.
-
-        Args:
-            share: A probability below 1.
-
-        Returns:
-            The smallest such q.
-        """
+        """Return the smallest q with P[|noise| ≤ q] ≥ share."""
         ratio = (1 - float(self.delta)) * math.exp(-float(self.epsilon))
         return max(0, math.ceil(math.log((1 - share) * (1 + ratio) / 2) / math.log(ratio)) - 1)
 

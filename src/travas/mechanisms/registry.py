@@ -53,15 +53,7 @@ _MECHANISM_GROUP = "travas.mechanisms"
 
 
 def find_mechanism(name: str, references: References = "refuse") -> Maker:
-    """Return the class or function that builds the mechanism of this name.
-
-    Args:
-        name: A name, an entry point of the group `travas.mechanisms`, or a dotted path `package.module:Class`.
-        references: Whether a dotted path is imported. Only for names that the user typed, because importing runs code.
-
-    Returns:
-        A class or function that is called with epsilon, delta, unit and the options.
-    """
+    """Return the class or function that builds the mechanism of this name."""
     if isinstance(name, str) and name in MECHANISMS:
         return MECHANISMS[name]
     maker = extension(name, _MECHANISM_GROUP, "mechanism", tuple(MECHANISMS), references)
@@ -173,18 +165,7 @@ def described_details(
     zone: str | None = None,
     resolution: str | None = None,
 ) -> dict[str, Any]:
-    """Describe times and attributes, as part of the description of a mechanism.
-
-    Args:
-        without: `times` leaves out times; by default they are released if the log has a time column.
-        attribute: Names of case attributes.
-        bins: Numeric case attributes with increasing edges, such as `age=0,20,40`.
-        zone: The time zone of weeks, weekdays and hours. Times are required if it is set.
-        resolution: The precision to which generated times are rounded down. Times are required if it is set.
-
-    Returns:
-        The descriptions by name.
-    """
+    """Describe times and attributes, as part of the description of a mechanism."""
     return {"times": _times(without, zone, resolution), "attributes": _attributes(attribute, bins)}
 
 
@@ -225,22 +206,7 @@ _NUMBERS = ("minimum_cases", "splits", "max_length", "prune")
 
 
 def described_mechanism(stated: Mapping[str, Any], epsilon: str, delta: str, unit: PrivacyUnit) -> dict[str, Any]:
-    """Describe the mechanism that a user states, for `from_description`.
-
-    Args:
-        stated: `mechanism`, by default `optimal`; `ladder`, the rungs of a ladder, which is then the mechanism and
-            contradicts any other; options of the mechanism, whole numbers as text; and settings of times and attributes:
-            see `described_details`. None is a setting that is not set.
-        epsilon: ε for one unit.
-        delta: δ for one unit.
-        unit: The protected unit.
-
-    Returns:
-        The description. Values are checked when the mechanism is made.
-
-    Raises:
-        ParameterError: Settings contradict each other, or one is not a number.
-    """
+    """Describe the mechanism that a user states, for `from_description`."""
     options = {name: value for name, value in stated.items() if value is not None}
     name = options.pop("mechanism", "ladder" if "ladder" in options else "optimal")
     if "ladder" in options:
@@ -278,19 +244,7 @@ _GIVEN = ("epsilon", "delta", "unit", "random_bytes")
 
 
 def extension(name: object, group: str, what: str, known: Sequence[str], references: References) -> Any:
-    """Load the object of another package that a name refers to.
-
-    Args:
-        name: An entry point, by its name or by the dotted path that it stands for, or any dotted path
-            `package.module:Class`.
-        group: The group of entry points.
-        what: The kind of object, for messages, which is also the name of the parameter.
-        known: The names that travas defines.
-        references: Whether a dotted path that is not an entry point is imported, which runs code.
-
-    Returns:
-        The class or function.
-    """
+    """Load the object of another package that a name refers to."""
     if not isinstance(name, str):
         raise ParameterError(f"{what} is {shown(name)}: it must be a name", field=what)
     points: tuple[EntryPoint, ...] = tuple(entry_points(group=group))

@@ -300,16 +300,7 @@ class Synthesis(GaussianMechanism):
 
 
 def used_shares(times: Times | None, attributes: tuple[Attribute, ...], shares: BudgetShares | None) -> BudgetShares:
-    """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured.
-
-    Args:
-        times: Which times are measured, if any.
-        attributes: Which attributes are measured.
-        shares: The shares that were set.
-
-    Returns:
-        The shares.
-    """
+    """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured."""
     stated = shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
     used = BudgetShares(stated.times if times else 0, stated.attributes if attributes else 0)
     for name, share, wanted in (("times", used.times, times), ("attributes", used.attributes, attributes)):
@@ -321,17 +312,7 @@ def used_shares(times: Times | None, attributes: tuple[Attribute, ...], shares: 
 def stage_plans(
     alphabet: tuple[object, ...] | None, times: Times | None, attributes: tuple[Attribute, ...], shares: BudgetShares
 ) -> tuple[StagePlan, ...]:
-    """All stages in the order in which they are measured.
-
-    Args:
-        alphabet: The public activities, if they are: then none are selected.
-        times: Which times are measured, if any.
-        attributes: Which attributes are measured.
-        shares: How the budget is divided.
-
-    Returns:
-        The stages, with their parts of μ² and of δ.
-    """
+    """All stages in the order in which they are measured."""
     flow = {name: share for name, share in CONTROL_FLOW.items() if name != ACTIVITIES or alphabet is None}
     plans = [
         StagePlan(name, share, _SELECTIONS.get(name)) for name, share in _divided(flow, shares.control_flow).items()
@@ -361,18 +342,7 @@ StageOf = Callable[[str], Stage]
 def measure_times(
     totals: Totals, settings: Times, flow: Measurements, stage: StageOf, noisy: Noisy
 ) -> TimeMeasurements:
-    """D, P, W, H and E: what all cases add, with noise.
-
-    Args:
-        totals: Answers questions about the counted cases.
-        settings: The public zone and weekend days.
-        flow: The measurements of the control flow, which decide the alphabet and the pairs.
-        stage: The calibrated stages.
-        noisy: Adds noise.
-
-    Returns:
-        The measurements.
-    """
+    """D, P, W, H and E: what all cases add, with noise."""
     activities, zone, weekend = flow.activities, settings.zone, settings.weekend
 
     def asked(name: str, kind: Callable[..., CellQuestion], **options: Any) -> NDArray[np.int64]:
@@ -402,18 +372,7 @@ def measure_times(
 def measure_attribute(
     totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
 ) -> AttributeMeasurements:
-    """C: the values of an attribute, then the same cells again or by last activity, with noise.
-
-    Args:
-        totals: Answers questions about the counted cases.
-        attribute: The attribute.
-        flow: The measurements of the control flow.
-        stage: The calibrated stages.
-        noisy: Adds noise.
-
-    Returns:
-        The measurements.
-    """
+    """C: the values of an attribute, then the same cells again or by last activity, with noise."""
     measure = _measure_number if attribute.is_number else _measure_name
     return measure(totals, attribute, flow, stage, noisy)
 

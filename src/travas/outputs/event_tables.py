@@ -36,15 +36,7 @@ MISSING = "(missing)"
 
 
 def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.LazyFrame:
-    """The release as an event log: one row per event, pm4py's column names.
-
-    Args:
-        release: The release.
-        written: How the format writes a name.
-
-    Returns:
-        The events.
-    """
+    """The release as an event log: one row per event, pm4py's column names."""
     import numpy as np
     import polars as pl
 

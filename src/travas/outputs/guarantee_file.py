@@ -45,16 +45,7 @@ def file_digest(path: Path) -> str:
 
 
 def describe(mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the content of the guarantee file of a release.
-
-    Args:
-        mechanism: The mechanism.
-        release: Format, frequencies, abstractions and digest of the release.
-        reading: The rule from events to variants; None if the source was counts.
-
-    Returns:
-        The content of the file.
-    """
+    """Return the content of the guarantee file of a release."""
     from .._version import __version__
 
     guarantee = mechanism.guarantee()

@@ -28,15 +28,7 @@ if TYPE_CHECKING:
 
 
 def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.DataFrame:
-    """The pairs as a table; without an established guarantee every row says so.
-
-    Args:
-        release: The map.
-        written: How a name is written.
-
-    Returns:
-        One row per pair. An activity of several columns has a column for each of them.
-    """
+    """The pairs as a table; without an established guarantee every row says so."""
     import polars as pl
 
     columns: dict[str, list[Any]] = {}

@@ -79,15 +79,7 @@ class ReservedRelease:
     _content: Path
 
     def write(self, release: Release, about: Sequence[str] = ()) -> None:
-        """Write the release, its guarantee and its README in full; none is visible yet.
-
-        Args:
-            release: What to write.
-            about: What its owner says about it in the README.
-
-        Raises:
-            OutputError: The disk is full or the system refused.
-        """
+        """Write the release, its guarantee and its README in full; none is visible yet."""
         promise = self._files.partial(guarantee_path(self.target))
         try:
             writers(release.mechanism.kind, self.profile)[self.suffix](release, self._content)
@@ -112,11 +104,7 @@ class ReservedRelease:
             raise
 
     def publish(self) -> None:
-        """Publish the files, the release last.
-
-        Raises:
-            OutputError: The file system refused, or another run has written one of the files in the meantime.
-        """
+        """Publish the files, the release last."""
         self._files.publish()
 
 
@@ -124,40 +112,14 @@ class ReservedRelease:
 def reserved_release(
     target: Path, existing: Existing, kind: Kind, profile: Profile = "travas"
 ) -> Iterator[ReservedRelease]:
-    """Reserve the names of a release, its guarantee and its README.
-
-    Args:
-        target: The release; the suffix determines the format.
-        existing: `"fail"` refuses names that exist; `"replace"` replaces the files when they are published.
-        kind: The kind of release.
-        profile: For which program it is written.
-
-    Yields:
-        The reservation. When the block ends, unpublished files are removed.
-
-    Raises:
-        OutputError: The suffix is not supported, or a file exists, cannot be written, or is reserved by another run.
-    """
+    """Reserve the names of a release, its guarantee and its README."""
     suffix = _suffix(target, kind, profile)
     with reserved(release_files(target, kind), existing) as files:
         yield ReservedRelease(target, suffix, profile, files, files.partial(target))
 
 
 def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile = "travas") -> str:
-    """Raise OutputError if a release cannot be written, without changing anything.
-
-    Args:
-        target: The release.
-        existing: Whether existing files may be replaced.
-        kind: The kind of release.
-        profile: For which program it is written.
-
-    Returns:
-        The suffix, a key of `writers(kind)`.
-
-    Raises:
-        OutputError: The suffix is not supported, or one of the files cannot be written.
-    """
+    """Raise OutputError if a release cannot be written, without changing anything."""
     suffix = _suffix(target, kind, profile)
     files = release_files(target, kind)
     for file in () if is_interrupted(files) else files:  # the reservation finishes what a killed run began
@@ -183,20 +145,7 @@ def _suffix(target: Path, kind: Kind, profile: Profile) -> str:
 
 
 def write_release(release: Release, path: Path, existing: Existing, profile: Profile = "travas") -> Path:
-    """Write a release, its guarantee and its README; none is visible before all are complete.
-
-    Args:
-        release: The release.
-        path: The file to write, whose suffix determines the format.
-        existing: `"fail"` refuses names that exist; `"replace"` replaces them.
-        profile: For which program it is written.
-
-    Returns:
-        The path.
-
-    Raises:
-        OutputError: The files cannot be written; nothing is left behind.
-    """
+    """Write a release, its guarantee and its README; none is visible before all are complete."""
     check_profile(profile)
     with reserved_release(path, existing, release.mechanism.kind, profile) as output:
         output.write(release)
@@ -205,17 +154,7 @@ def write_release(release: Release, path: Path, existing: Existing, profile: Pro
 
 
 def write_hospital_log(path: Path) -> Path:
-    """Write the example log, for the demo and the web app; its folder is made if needed.
-
-    Args:
-        path: A `.csv` file.
-
-    Returns:
-        The path.
-
-    Raises:
-        OutputError: The file cannot be written, or exists and is another one.
-    """
+    """Write the example log, for the demo and the web app; its folder is made if needed."""
     text = hospital_log()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

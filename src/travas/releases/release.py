@@ -43,14 +43,7 @@ Registered = Literal["write", "polars", "pandas", "draw", "map table", "draw map
 
 
 def registered(name: Registered) -> Any:
-    """The function of this name, imported when it is first used.
-
-    Args:
-        name: A key of `REGISTRY`.
-
-    Returns:
-        A function whose first argument is the release.
-    """
+    """The function of this name, imported when it is first used."""
     module, function = REGISTRY[name].split(":")
     return getattr(import_module(module), function)
 
@@ -149,12 +142,7 @@ def check_profile(value: str) -> Profile:
 
 
 def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
-    """Refuse activity columns that a table of the release cannot have, before anything is spent.
-
-    Args:
-        columns: The columns of released activities.
-        mechanism: The mechanism, whose attributes are columns too.
-    """
+    """Refuse activity columns that a table of the release cannot have, before anything is spent."""
     if mechanism.kind not in EVENT_LOGS:
         return
     attributes = {case_column(attribute.name) for attribute in released_attributes(mechanism)}

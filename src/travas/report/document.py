@@ -41,14 +41,7 @@ _MAPPED = (16, 32)  # activities and pairs: what can be read on a page of paper
 
 
 def as_html(content: ReportContent) -> str:
-    """Render the report as one self-contained page.
-
-    Args:
-        content: The content.
-
-    Returns:
-        The HTML document.
-    """
+    """Render the report as one self-contained page."""
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
     curve = _curve(content)
     return render(

@@ -88,18 +88,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def pair_of(one: Path, other: Path | None = None) -> tuple[Path, Path | None]:
-    """Find which of two files is the guarantee, or the file beside the only one.
-
-    Args:
-        one: A guarantee file or a release.
-        other: The other one, in either order; None to look for it.
-
-    Returns:
-        The guarantee file, and its release, if there is one.
-
-    Raises:
-        LogError: There is no guarantee file, or there are two.
-    """
+    """Find which of two files is the guarantee, or the file beside the only one."""
     if other is None:
         if not is_guarantee(one):
             if not guarantee_path(one).is_file():

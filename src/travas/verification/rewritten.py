@@ -45,14 +45,7 @@ _ROUNDING = dict.fromkeys(("total", "expected_false_pairs", "activities", "pairs
 
 
 def check_content(path: Path, mechanism: Mechanism, stated: dict[str, Any], guarantee: Path) -> None:
-    """Raise VerificationError unless a release is what travas writes for what it contains.
-
-    Args:
-        path: The release, whose digest was checked.
-        mechanism: The mechanism that its guarantee describes, rebuilt.
-        stated: The guarantee file.
-        guarantee: Where it was loaded from.
-    """
+    """Raise VerificationError unless a release is what travas writes for what it contains."""
     facts = stated["release"]
     why: str | None
     try:

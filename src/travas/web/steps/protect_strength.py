@@ -38,11 +38,7 @@ def _cards() -> list[Card]:
 
 
 class StrengthPanel:
-    """The presets, the exact fields with their sliders, and the words and pictures that follow them.
-
-    Args:
-        page: The page.
-    """
+    """The presets, the exact fields with their sliders, and the words and pictures that follow them."""
 
     def __init__(self, page: Page) -> None:
         self._session = page.session
