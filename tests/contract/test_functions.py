@@ -194,7 +194,7 @@ def test_values_of_the_wrong_type_are_one_clear_line(
     option: str, value: Any, events: pl.DataFrame, tmp_path: Path
 ) -> None:
     asked: dict[str, Any] = {"ledger": travas.Ledger(tmp_path / "ledger.db"), "dataset": "hospital", option: value}
-    with pytest.raises(ParameterError, match=rf"^({option}|a column name) is .*; (use|set) "):
+    with pytest.raises(ParameterError, match=rf"^({option}|activities) is .*; (use|set) "):
         travas.anonymize(events, epsilon=1, delta="1e-6", **asked)
 
 

@@ -112,7 +112,7 @@ def test_no_canary_leaves_by_an_abstraction(
         ("log.csv", "case_id,activity,timestamp\n1,CANARY,2020-01-01\n,CANARY,2020-01-01\n"),
         ("log.xes", '<log><trace><string key="concept:name" value="CANARY"/></CANARY></log>'),
         ("log.xes", "<log>&CANARY;</log>"),
-        ("log.xes", "<log>" + '<trace><string key="concept:name" value="CANARY"/></trace>' * 2 + "</log>"),
+        ("log.xes", "<log>" + '<trace><string key="concept:name" value="CANARY"/><event/></trace>' * 2 + "</log>"),
         ("log.parquet", "PAR1CANARY"),
     ],
 )  # fmt: skip

@@ -256,10 +256,8 @@ def test_values_of_another_type_are_one_clear_line(grid: Path, old: str, new: st
     [
         ("", "", "ot", "relative_log_similarity", "metrics"),
         ("[metrics]", "[metrics]\nfitness = 1", "pm4py", "fitness", "models"),
-        ("relative_log_similarity = 3\nabsolute_log_difference_length = 2\n\n[mechanisms.ours]\nmechanism = \"optimal\"",
-         "case_coverage = 1\n[mechanisms.ours]\nmechanism = \"utravas-published\"", "ot", "utravas-published", "metrics"),
     ],
-)  # fmt: skip
+)
 def test_a_missing_extra_is_found_before_the_first_run(
     grid: Path, old: str, new: str, module: str, name: str, extra: str, travas: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
