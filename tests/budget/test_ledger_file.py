@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -80,10 +81,13 @@ def test_impossible_places(path: str, travas: Run, small_csv: Path) -> None:
 def test_a_truncated_ledger_is_refused(book: Ledger, tmp_path: Path, travas: Run, small_csv: Path) -> None:
     fill(book)
     whole = book.path.read_bytes()
-    for length in (0, 1, 100, 4095, 4096, len(whole) // 2, len(whole) - 4096, len(whole) - 1):
+    for length in (0, 1, 100, 4095, 4096, len(whole) // 2, len(whole) - 4096):
         path = tmp_path / f"{length}.db"
         path.write_bytes(whole[:length])
         refused(path, travas, small_csv)
+    path.write_bytes(whole[:-1])  # SQLite reads a missing last byte as 0, which it may have been
+    with suppress(LedgerError):
+        assert Ledger(path).history() == book.history()
 
 
 def test_damaged_pages_and_values_are_refused(book: Ledger, tmp_path: Path, travas: Run, small_csv: Path) -> None:
