@@ -197,5 +197,5 @@ def test_parameters_are_checked(name: str, value: Any, log: pd.DataFrame) -> Non
 
 
 def test_pm4py_is_not_imported() -> None:
-    script = "import sys, travas.pm4py\nassert not {'pm4py', 'pandas', 'numpy'} & set(sys.modules)"
+    script = "import sys, travas.pm4py\nassert not {'pm4py', 'pandas'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)

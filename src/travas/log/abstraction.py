@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import LogError, ParameterError, check_encodable, shown
 from ..trusted.guarantee import Counted, PrivacyUnit
 from ..trusted.numbers import typed_whole_number, whole_number
 from .traces import CODE, CODE_BYTES, Codes
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from .log import Log
     from .traces import Activity, Trace
 
@@ -47,28 +47,20 @@ class FlatLog:
     @classmethod
     def of(cls, variants: Log) -> FlatLog:
         """Lay out the traces of variants as one array of events."""
-        import numpy as np
-
         lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
         codes = np.frombuffer(b"".join(variants.keys), CODE).astype(np.int64)
         return cls(variants.alphabet, codes, lengths)
 
     def rows(self) -> NDArray[np.int64]:
         """The index of the trace of each event."""
-        import numpy as np
-
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def positions(self) -> NDArray[np.int64]:
         """The index of each event in its trace, from 0."""
-        import numpy as np
-
         return np.arange(len(self.codes)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
 
     def where(self, kept: NDArray[np.bool_]) -> FlatLog:
         """Return the traces with only these events."""
-        import numpy as np
-
         lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
         return replace(self, codes=self.codes[kept], lengths=lengths, origin=self._moved(kept))
 
@@ -81,8 +73,6 @@ class FlatLog:
 
     def compact(self) -> FlatLog:
         """Return the traces encoded by the activities that occur, in the order of their names."""
-        import numpy as np
-
         used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.alphabet))).tolist()
         ordered = sorted(used, key=self.alphabet.__getitem__)
         codes = np.zeros(len(self.alphabet), dtype=np.int64)
@@ -124,8 +114,6 @@ class Fold(AbstractionStep):
     name = usage = "fold"
 
     def apply(self, flat: FlatLog) -> FlatLog:
-        import numpy as np
-
         kept = np.ones(len(flat.codes), dtype=bool)
         kept[1:] = (flat.codes[1:] != flat.codes[:-1]) | (flat.positions()[1:] == 0)
         return flat.where(kept)
@@ -137,8 +125,6 @@ class Loops(AbstractionStep):
     name = usage = "loops"
 
     def apply(self, flat: FlatLog) -> FlatLog:
-        import numpy as np
-
         ends = np.cumsum(flat.lengths)
         repeats = np.flatnonzero(First().apply(flat).lengths < flat.lengths)  # only these can have loops
         codes, kept = flat.codes.tolist(), bytearray(b"\1") * len(flat.codes)
@@ -182,8 +168,6 @@ class First(AbstractionStep):
     name = usage = "first"
 
     def apply(self, flat: FlatLog) -> FlatLog:
-        import numpy as np
-
         _, first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)
         kept = np.zeros(len(flat.codes), dtype=bool)
         kept[first] = True
@@ -196,8 +180,6 @@ class AsSet(AbstractionStep):
     name = usage = "set"
 
     def apply(self, flat: FlatLog) -> FlatLog:
-        import numpy as np
-
         flat = First().apply(flat).compact()
         return flat.reordered(np.lexsort((flat.codes, flat.rows())))
 
@@ -235,8 +217,6 @@ class Suffix(_Cut):
     name, usage = "suffix", "suffix:n"
 
     def apply(self, flat: FlatLog) -> FlatLog:
-        import numpy as np
-
         return flat.where(flat.positions() >= np.repeat(flat.lengths, flat.lengths) - self.length)
 
 
@@ -280,8 +260,6 @@ class Only(FileStep):
         return flat.where(self._named(flat)[flat.codes])
 
     def _named(self, flat: FlatLog) -> NDArray[np.bool_]:
-        import numpy as np
-
         activities = set(self.activities)
         return np.array([_one_column(self, name) in activities for name in flat.alphabet], dtype=bool)
 
@@ -322,8 +300,6 @@ class Group(FileStep):
         return False
 
     def apply(self, flat: FlatLog) -> FlatLog:
-        import numpy as np
-
         groups, codes = dict(self.groups), Codes()
         mapped = [codes[groups.get(_one_column(self, name), _one_column(self, name))] for name in flat.alphabet]
         return replace(flat, alphabet=list(codes), codes=np.array(mapped, dtype=np.int64)[flat.codes])
@@ -456,8 +432,6 @@ class Abstraction:
 
     def __call__(self, trace: Trace) -> Trace:
         """Return the generalised trace."""
-        import numpy as np
-
         codes = Codes()
         encoded = np.array([codes[activity] for activity in trace], dtype=np.int64)
         flat = self.applied(FlatLog(list(codes), encoded, np.array([len(trace)])))
@@ -512,8 +486,6 @@ class Abstraction:
         Returns:
             The generalised log with the keys.
         """
-        import numpy as np
-
         self.check(variants.unit, variants.counted)
         flat = self.applied(FlatLog.of(variants)).compact()
         encoded = flat.codes.astype(CODE).tobytes()
@@ -558,8 +530,6 @@ class Grouped:
 
     def among(self, indices: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which original variants have one of these keys."""
-        import numpy as np
-
         selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
         selected[indices] = True
         among: NDArray[np.bool_] = selected[self.groups]
@@ -567,8 +537,6 @@ class Grouped:
 
 
 def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    import numpy as np
-
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, groups[groups >= 0], counts[groups >= 0])
     return sums

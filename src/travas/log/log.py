@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import CONFIDENTIAL, LogError, ParameterError, check_encodable, confidential_repr, is_encodable, shown
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from .questions import Totals
 
 
@@ -88,8 +88,6 @@ class Log:
         Returns:
             The traces, in this order.
         """
-        import numpy as np
-
         alphabet = self.alphabet
         return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in indexes]
 
@@ -99,8 +97,6 @@ class Log:
         Returns:
             The lengths, in the order of the variants.
         """
-        import numpy as np
-
         return np.array([len(key) for key in self.keys], dtype=np.int64) // CODE_BYTES
 
     def summary(self) -> Summary:
@@ -182,8 +178,6 @@ class Log:
         Returns:
             The variants.
         """
-        import numpy as np
-
         if not columns:
             activity = next((trace[0] for trace in mapping if isinstance(trace, tuple) and trace), "")
             width = len(activity) if isinstance(activity, tuple) else 1

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_encodable, one_of, shown
 from ..trusted.numbers import Number, as_text, exact, is_whole_number
 from .calendar import check_zone
 from .questions import check_edges
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Resolution = Literal["second", "minute", "day"]
 """The precision to which generated times are rounded down."""

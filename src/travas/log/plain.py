@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, TypeVar, get_origin
 
+import numpy as np
 from cattrs import Converter
 from cattrs.errors import ForbiddenExtraKeysError
 
@@ -101,8 +102,6 @@ def _sums(pairs: Any) -> ActivitySums:
 
 
 def _array(value: Any, _: Any) -> Any:
-    import numpy as np
-
     if not isinstance(value, list) or not _whole(value):
         raise TypeError("not a table of whole numbers")
     return np.array(value, dtype=np.int64)
@@ -119,8 +118,6 @@ def _is(kind: type) -> Callable[[Any], bool]:
 
 @cache
 def _converter() -> Converter:
-    import numpy as np
-
     converter = Converter(forbid_extra_keys=True, detailed_validation=False, prefer_attrib_converters=True)
     converter.register_unstructure_hook(Fraction, as_text)
     converter.register_structure_hook(Fraction, lambda value, _: exact(value, "number"))

@@ -17,14 +17,14 @@ from math import isfinite
 from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import ParameterError, shown
 from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK, check_zone
 from .traces import Activity
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from .abstraction import Abstraction
 
 

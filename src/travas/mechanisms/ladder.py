@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError, naming, one_of, shown
 from ..log.abstraction import FULL, Abstraction, RuleFiles, parse_ladder
@@ -23,10 +25,6 @@ from ..trusted.tables import Noise, NoiseTable
 from .mechanism import Mechanism, References
 from .prefix_tree import TwoSidedNoise
 from .selection import Optimal, minimum_number
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 DEFAULT_RUNGS = ("full", *(f"prefix:{length}" for length in (32, 24, 20, 16, 12, 10, 8, 6, 4)))
 """Determined by experiments on eleven public data sets: docs/mechanisms/ladder.md."""
@@ -212,8 +210,6 @@ class Ladder(Mechanism):
     # --------------------------------------------------------------------------------------------------- the release
 
     def _release(self, variants: Log) -> VariantRelease:
-        import numpy as np
-
         cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self.random_bytes)[0]))
         walked = [self._choice(variants, cases)] if self.chooses else range(len(self.rungs))
         left = variants.counts.copy()  # cases not covered so far
@@ -237,8 +233,6 @@ class Ladder(Mechanism):
 
     def _choice(self, variants: Log, cases: int) -> int:
         """Return the first rung with enough cases beyond half the threshold, by the sparse vector technique, or the last."""
-        import numpy as np
-
         bar, *noise = self._testing.draw(len(self.rungs), self.random_bytes).tolist()
         half = -(-self._selections[0].centre // 2)
         for rung, drawn in enumerate(noise):
@@ -255,8 +249,6 @@ class Ladder(Mechanism):
 
         The others get only their own expected counts, because cases they dropped were counted on later rungs.
         """
-        import numpy as np
-
         if cases is None or not noisy:
             of_last = self._selections[-1].estimate(noisy)
             return replace(of_last, missing_cases=None, missing_cases_interval=None)

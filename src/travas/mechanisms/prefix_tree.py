@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
 from ..log.log import Log
@@ -24,10 +26,6 @@ from ..trusted.numbers import as_text, whole_number
 from ..trusted.samplers import DiscreteLaplace, RandomBytes
 from ..trusted.tables import Noise
 from .mechanism import Mechanism
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MAX_PREFIXES = 5_000_000
 """The maximum number of noisy prefixes of one release, on all levels together."""
@@ -139,8 +137,6 @@ class Candidates:
 
     def at(self, indexes: NDArray[np.int64]) -> Prefixes:
         """Return the selected prefixes."""
-        import numpy as np
-
         rows = self.parents.symbols[self.parent[indexes]]
         added = self.symbol[indexes, None].astype(np.int32)
         return Prefixes(np.concatenate((rows, added), axis=1), self.nodes[indexes])
@@ -154,8 +150,6 @@ class Trie:
     """
 
     def __init__(self, variants: Log, max_length: int, alphabet: Sequence[Activity] | None) -> None:
-        import numpy as np
-
         names = sorted(set(variants.alphabet) if alphabet is None else set(alphabet))
         self.alphabet: list[Activity] = names
         index = {name: code for code, name in enumerate(names)}
@@ -188,14 +182,10 @@ class Trie:
         self._ending, self._going_on = np.concatenate([*ending, [0]]), np.concatenate([*going_on, [0]])
 
     def root(self) -> Prefixes:
-        import numpy as np
-
         return Prefixes(np.empty((1, 0), dtype=np.int32), np.zeros(1, dtype=np.int64))
 
     def children(self, parents: Prefixes, may: NDArray[np.bool_] | None = None) -> Candidates:
         """Return every prefix extended by every symbol, in canonical order; only those with `may[prefix, symbol]`."""
-        import numpy as np
-
         size, width = len(parents), len(self.alphabet)
         if may is None:
             parent, symbol = np.repeat(np.arange(size), width), np.tile(np.arange(width), size)
@@ -205,8 +195,6 @@ class Trie:
 
     def _step(self, nodes: NDArray[np.int64], symbols: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the nodes one symbol further, or NOWHERE."""
-        import numpy as np
-
         wanted = nodes * len(self.alphabet) + symbols
         index = np.searchsorted(self._edges, wanted)
         exists = nodes >= 0
@@ -229,8 +217,6 @@ class Trie:
 
     def rows(self, variants: Log, indexes: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
         """Return variants as rows of symbols, truncated to `max_length` and padded with NOWHERE. Confidential."""
-        import numpy as np
-
         keys = [np.frombuffer(variants.keys[index], CODE)[:max_length] for index in indexes]
         rows = np.full((len(keys), max(map(len, keys), default=0)), NOWHERE, dtype=np.int32)
         for row, key in zip(rows, keys, strict=True):
@@ -356,8 +342,6 @@ class PrefixTree(Tree):
 
 def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trace, int]:
     """Grow the noisy tree and return the released traces with noisy counts. `allowed[a, b]`: b may follow a; None: always."""
-    import numpy as np
-
     parents = trie.root()
     released: dict[Trace, int] = {}
     work = 0
@@ -378,8 +362,6 @@ def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trac
 
 def allowed_after(prefixes: Prefixes, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return for every prefix and symbol whether the symbol may follow each activity of the prefix."""
-    import numpy as np
-
     may = np.ones((len(prefixes), len(allowed)), dtype=bool)
     for position in range(prefixes.symbols.shape[1]):
         may &= allowed[prefixes.symbols[:, position]]

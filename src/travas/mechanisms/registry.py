@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
 
 from ..errors import ParameterError, TravasError, shown
@@ -245,9 +244,11 @@ _GIVEN = ("epsilon", "delta", "unit", "random_bytes")
 
 def extension(name: object, group: str, what: str, known: Sequence[str], references: References) -> Any:
     """Load the object of another package that a name refers to."""
+    from importlib.metadata import entry_points
+
     if not isinstance(name, str):
         raise ParameterError(f"{what} is {shown(name)}: it must be a name", field=what)
-    points: tuple[EntryPoint, ...] = tuple(entry_points(group=group))
+    points = tuple(entry_points(group=group))
     for point in points:
         if name in (point.name, point.value):  # the recorded name of a class is its dotted path
             return _loaded(point, what)
@@ -259,7 +260,7 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
     raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what)
 
 
-def _loaded(point: EntryPoint, what: str) -> Any:
+def _loaded(point: Any, what: str) -> Any:
     try:
         return point.load()
     except Exception as error:  # importing runs the code of another package

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from ..log.log import Log
 from ..log.traces import Trace
@@ -14,10 +16,6 @@ from ..trusted.guarantee import GroupStep
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
 from .prefix_tree import Tree, Trie, TwoSidedNoise, grow
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 RULES_SHARE = Fraction(1, 5)
 """The share of ε for the rules."""
@@ -74,8 +72,6 @@ class SaCoFa(Tree):
 
 def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the first and last index of each symbol in each row; for a missing symbol, far right and −1."""
-    import numpy as np
-
     size, length = rows.shape
     first = np.full((size, width), length, dtype=np.int32)
     last = np.full((size, width), -1, dtype=np.int32)
@@ -91,8 +87,6 @@ def eventually_follows(
     variants: Log, trie: Trie, max_length: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the cases with b after the first a, [a, b], and those with a, optionally of truncated traces. Confidential."""
-    import numpy as np
-
     width = len(trie.alphabet)
     after, cases = np.zeros((width, width), dtype=np.int64), np.zeros(width, dtype=np.int64)
     step = max(1, 20_000_000 // max(1, width * width))

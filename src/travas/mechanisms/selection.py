@@ -10,9 +10,11 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
@@ -26,10 +28,6 @@ from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
 from .mechanism import Mechanism, References
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 FEWEST_TOGETHER = 4
 """The number of counts per unit from which one table for all is considered; with fewer, it hardly keeps more."""
@@ -169,8 +167,6 @@ class PartitionSelection(Mechanism):
         Returns:
             The indexes and the noisy counts.
         """
-        import numpy as np
-
         drawn = self.noise.draw(len(counts), random_bytes) + (self.minimum_cases - 1)
         kept = np.flatnonzero(counts >= drawn)
         return kept, counts[kept] - drawn[kept] + self.centre

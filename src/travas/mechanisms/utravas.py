@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
@@ -21,10 +23,6 @@ from ..trusted.samplers import RandomBytes
 from ..trusted.tables import NoiseTable
 from .mechanism import Mechanism
 from .selection import Travas
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_SPLITS = 10
 """The maximum number of splits."""
@@ -118,8 +116,6 @@ def merged_runs(
     run: Travas, splits: int, counts: NDArray[np.int64], random_bytes: RandomBytes
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the indexes of the variants that some run kept, and their mean frequencies as whole numbers ≥ 1."""
-    import numpy as np
-
     total = np.zeros(len(counts))
     times = np.zeros(len(counts), dtype=np.int64)
     for _ in range(splits):
@@ -136,8 +132,6 @@ def dropped_estimate(run: Travas) -> float:
 
     P[X ≤ k−j] = P[N ≥ j + 1] is the probability that a variant of j cases is dropped; at k = 0 nothing is dropped twice.
     """
-    import numpy as np
-
     table = run.noise.table
     dropped = 1 - (table.high + table.low / 2.0**64) / 2.0**64  # of 1, 2, …, length − 1 = 2k cases
     return float((dropped * np.arange(1, len(dropped) + 1)).sum() / dropped.sum()) if len(dropped) else 0.0
@@ -148,8 +142,6 @@ def best_splits(epsilon: Fraction, delta: Fraction) -> int:
 
     It depends only on ε and δ. Splitting helps because ⌈ ⌉ in the threshold of TraVaS wastes part of every δ.
     """
-    import numpy as np
-
     cases = np.arange(1, _SIZES + 1)
 
     def kept(splits: int) -> float:

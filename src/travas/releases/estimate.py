@@ -12,14 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..trusted.tables import NoiseTable
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _POINTS, _ROWS = 160, 15
 
@@ -129,8 +127,6 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
 
     If the number of `missing` cases is known from a noisy total, it is only distributed.
     """
-    import numpy as np
-
     if not noisy:
         return Estimate((), (), (), None, None, None, None)
     chances = _Chances(curve)
@@ -169,8 +165,6 @@ class _Chances:
     """The table as floats: π, and sums of it, at any number of cases."""
 
     def __init__(self, curve: KeepCurve) -> None:
-        import numpy as np
-
         table = curve.table
         kept = (table.high + table.low / 2.0**64) / 2.0**64
         self.least, self.centre, self.length = curve.minimum_cases, curve.centre, table.length
@@ -179,15 +173,11 @@ class _Chances:
 
     def kept(self, cases: NDArray[Any]) -> NDArray[np.float64]:
         """Return π: the probability that a variant of `cases` cases is released, which is P[N ≤ cases]."""
-        import numpy as np
-
         result: NDArray[np.float64] = self._kept[np.clip(cases - self.least + 1, 0, self.length)]
         return result
 
     def kept_up_to(self, cases: NDArray[Any]) -> NDArray[np.float64]:
         """Return Σ π(n) over n ≤ cases."""
-        import numpy as np
-
         beyond = np.maximum(cases - self.least + 1 - self.length, 0)
         result: NDArray[np.float64] = self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond
         return result
@@ -217,8 +207,6 @@ class _Posterior:
 
 def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.int64]) -> _Posterior:
     """The posterior under the prior G(n) ∝ n^−s with excess single cases; s and the excess are integrated on a grid."""
-    import numpy as np
-
     below = values - chances.centre  # n − N, which is what a noisy count reveals
     edges = _cells(chances.least, int(below.max()) + chances.least - 1 + chances.length)
     low, high = edges[:-1] + 1, edges[1:]
@@ -254,8 +242,6 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
 
 def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
     """Return the median of one posterior with the interval of the more conservative one."""
-    import numpy as np
-
     order = np.argsort(values, axis=None)
 
     def quantile(weights: NDArray[np.float64], level: float) -> float:
@@ -268,8 +254,6 @@ def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values
 
 def _cells(least: int, most: int) -> NDArray[np.int64]:
     """Return the edges of the cells of the number of cases: single numbers first, then steps of equal ratio."""
-    import numpy as np
-
     fine = min(least + _FINE, most)
     coarse = np.round(np.geomspace(fine, most, _COARSE)).astype(np.int64)
     return np.unique(np.concatenate((np.arange(least - 1, fine + 1), coarse)))
@@ -277,8 +261,6 @@ def _cells(least: int, most: int) -> NDArray[np.int64]:
 
 def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
     """Round counts far above the threshold, where the prior has no effect, to one percent, so that few values remain."""
-    import numpy as np
-
     start = centre + 2000
     steps = np.round(np.log(np.maximum(released, start) / start) / math.log(1.01))
     return np.where(released > start, np.round(start * 1.01**steps), released).astype(np.int64)
@@ -286,8 +268,6 @@ def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
 
 def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """Return the 95 % interval of the true count for every noisy count, from the table alone."""
-    import numpy as np
-
     return _intervals(_Chances(curve), np.array(noisy, dtype=np.int64))
 
 
@@ -297,8 +277,6 @@ def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[in
     Given that it is kept, N ≤ n has the distribution π(j)/π(n). As π is log-concave, both tails are monotone in n, so
     the counts that are not rejected are an interval, computed by bisection; its coverage is at least 95 %.
     """
-    import numpy as np
-
     level = (1 - CONFIDENCE) / 2
     values, index = np.unique(released, return_inverse=True)
     below = values - chances.centre
@@ -323,8 +301,6 @@ def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[in
 
 def _whole(values: NDArray[np.float64]) -> tuple[int, ...]:
     """Round values to whole numbers ≥ 1 with the same rounded total, by largest remainders."""
-    import numpy as np
-
     target = max(round(float(values.sum())), len(values))
     whole = np.maximum(np.floor(values), 1).astype(np.int64)
     while (short := target - int(whole.sum())) != 0:

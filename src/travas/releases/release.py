@@ -10,6 +10,9 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import ParameterError, check_choice, number_of, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.options import case_column
@@ -18,10 +21,8 @@ from ..trusted.guarantee import Guarantee
 from .estimate import Estimate
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import polars as pl
-    from numpy.typing import NDArray
 
     from ..log.options import Attribute, CaseColumn, Times
     from ..mechanisms.mechanism import Mechanism

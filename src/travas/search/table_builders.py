@@ -10,15 +10,12 @@ from array import array
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..errors import ParameterError
 from ..trusted.numbers import BITS, MAX_EPSILON, MIN_DELTA, ONE, as_text
 from ..trusted.tables import NoiseTable
-
-if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --help` does not need it
-    pass
-
 
 MAX_ENTRIES = 5_000_000
 
@@ -34,8 +31,6 @@ _LOW_MASK = (1 << _HALF) - 1
 
 def table_from(boundaries: Iterator[int]) -> NoiseTable:
     """The table with these P[N ≤ j]·2^128, j = 1, 2, …; it ends where they reach one."""
-    import numpy as np
-
     high, low = array("Q"), array("Q")
     for boundary in boundaries:
         if boundary >= ONE:

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ParameterError, VerificationError
 from .numbers import as_text
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 GAUSSIAN_BITS = 20
 """The standard deviation of Gaussian noise is S = 2^20."""
@@ -37,8 +34,6 @@ class Seeded:
     _generator: np.random.Generator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        import numpy as np
-
         object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(self.seed)))
 
     def __call__(self, size: int) -> bytes:
@@ -47,8 +42,6 @@ class Seeded:
 
 def uniform_below(bounds: NDArray[np.int64], random_bytes: RandomBytes) -> NDArray[np.int64]:
     """Draw for every bound b ≥ 1 an independent integer, exactly uniform on 0..b−1."""
-    import numpy as np
-
     limits = np.uint64(2**63) // bounds.astype(np.uint64) * bounds.astype(np.uint64)  # the largest multiple in 63 bits
     drawn = np.empty(len(bounds), dtype=np.int64)
     waiting = np.arange(len(bounds))
@@ -78,8 +71,6 @@ class DiscreteLaplace:
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
         """Draw `size` independent values."""
-        import numpy as np
-
         drawn = np.empty(size, dtype=np.int64)
         waiting = np.arange(size)
         while len(waiting):
@@ -101,8 +92,6 @@ def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = GAUSSIAN
     Canonne, Kamath and Steinke 2020, Algorithm 3 with t = σ = S: a discrete Laplace value m of scale S is accepted with
     probability e^(−(m − S)²/2S²), and e^(−m/S)·e^(−(m − S)²/2S²) = e^(−m²/2S²)·e^(−1/2).
     """
-    import numpy as np
-
     drawn = np.empty(size, dtype=np.int64)
     for start in range(0, size, _BLOCK):
         part = drawn[start : start + _BLOCK]
@@ -121,8 +110,6 @@ def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = GAUSSIAN
 
 def _geometric(size: int, top: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
     """P[m] ∝ e^(−m/top): m = U + top·G, U below top with weight e^(−u/top), G with weight e^−g."""
-    import numpy as np
-
     fine = np.empty(size, dtype=np.int64)
     waiting = np.arange(size)
     while len(waiting):
@@ -140,8 +127,6 @@ def _geometric(size: int, top: int, random_bytes: RandomBytes) -> NDArray[np.int
 
 def _accepts(squares: NDArray[np.int64], bits: int, random_bytes: RandomBytes) -> NDArray[np.bool_]:
     """Events of probability exactly e^(−a/2^bits): one for the fraction, and one of e^−1 for every whole."""
-    import numpy as np
-
     whole = squares >> bits
     accepted = happens(squares & ((1 << bits) - 1), 1 << bits, random_bytes)
     going = np.flatnonzero(accepted & (whole > 0))
@@ -159,8 +144,6 @@ def happens(above: NDArray[np.int64], below: int, random_bytes: RandomBytes) -> 
 
     The k-th trial succeeds with probability a/(b·k), as the product of a/b and 1/k.
     """
-    import numpy as np
-
     trials = np.ones(len(above), dtype=np.int64)
     going = np.arange(len(above))
     while len(going):

@@ -11,15 +11,13 @@ import math
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import VerificationError
 from .samplers import RandomBytes, discrete_gaussian
 from .stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _MAX_STAGES = 1000
 _MAX_CASES = 1000
@@ -68,8 +66,6 @@ class Draws:
 
     def noisy(self, name: str, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """The sums of a stage with noise; where there is no cell, 0."""
-        import numpy as np
-
         self._noise.stage(name)  # raises if it was not verified
         if name in self._drawn:
             raise VerificationError(f"the measurement {name!r} was drawn already: a stage is measured once")

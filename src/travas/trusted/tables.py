@@ -13,17 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import VerificationError
 from .losses import hockey_stick, joint, lattice
 from .numbers import ONE, as_text, rounded_up
 from .samplers import RandomBytes
-
-if TYPE_CHECKING:  # importing numpy takes a tenth of a second, and `travas --help` does not need it
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _HALF = 64
 
@@ -113,8 +110,6 @@ class Noise:
         U is uniform on 128 bits. Its upper half decides nearly always; where it equals that of a boundary, the
         lower half is drawn too. The work does not depend on any count.
         """
-        import numpy as np
-
         drawn = np.empty(size, dtype=np.int64)
         for start in range(0, size, 1 << 20):
             stop = min(start + (1 << 20), size)
