@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +75,15 @@ class Ran:
 Run = Callable[..., Ran]
 
 
+@pytest.fixture(autouse=True)
+def _own_signals() -> Iterator[None]:
+    """Whatever handles signals in a test (the command line, Spark, a task of the web app) does not in the next one."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def travas(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command line in this process."""
@@ -82,13 +91,8 @@ def travas(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     def run(*words: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["travas", *map(str, words)])
         capsys.readouterr()
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            with pytest.raises(SystemExit) as stop:
-                cli.main()
-        finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
         captured = capsys.readouterr()
         return Ran(int(stop.value.code or 0), captured.out, captured.err)
 

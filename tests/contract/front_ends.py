@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import Pipe
@@ -24,8 +22,6 @@ from travas.web.failures import in_words
 from travas.web.recipe import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from conftest import Run
 
 
@@ -147,17 +143,6 @@ class _Here:
     join = kill = start
 
 
-@contextmanager
-def _own_signals() -> Iterator[None]:
-    """The process of a task ignores signals; this one does so only meanwhile."""
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
-
-
 def in_the_web_app(case: Case, _: Run) -> str:
     """What the page says about a job, whose messages and results are pickled on their way."""
     here = _Here()
@@ -165,7 +150,7 @@ def in_the_web_app(case: Case, _: Run) -> str:
         job = jobs.Job(web_task(case))
     except TravasError as error:  # the step refuses it
         return in_words(error)
-    with _own_signals(), mock.patch.object(jobs, "_spawned", here):
+    with mock.patch.object(jobs, "_spawned", here):
         job.start()
         if not job.done:
             here.work()
