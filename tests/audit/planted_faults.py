@@ -129,7 +129,7 @@ def _no_normalisation() -> AbstractContextManager[Any]:
 
 def _cap_from_the_data() -> AbstractContextManager[Any]:
     """The tree is as deep as the longest trace of the log, not as its public option says."""
-    grow: Any = prefix_tree.grow
+    grow: Any = prefix_tree.Tree._grow
 
     class _Deeper:
         def __init__(self, tree: Any, longest: int) -> None:
@@ -140,7 +140,7 @@ def _cap_from_the_data() -> AbstractContextManager[Any]:
 
     def deeper(self: Any, variants: Any, trie: Trie) -> Any:
         longest = int(variants.lengths().max(initial=1))
-        return grow(_Deeper(self, longest), Trie(variants, longest, self.alphabet), None)
+        return grow(_Deeper(self, longest), variants, Trie(variants, longest, self.alphabet))
 
     return patch.object(prefix_tree.PrefixTree, "_grow", deeper)
 

@@ -229,7 +229,7 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "rule",
     [
-        mechanism("optimal", 1, "1e-6", 5),
+        mechanism("optimal", 1, "1e-6", minimum_cases=5),
         mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 10)),
         mechanism("ladder", "1/3", "1e-6", rungs="default"),
         mechanism("prefix-tree", 1, "0", max_length=7, prune=3, alphabet=["a", "bé"]),

@@ -74,7 +74,7 @@ def test_it_says_in_words_what_it_does(name: str) -> None:
 
 
 def selection(name: str, epsilon: str, delta: str, minimum_cases: int = 1) -> PartitionSelection:
-    rule = mechanism(name, epsilon, delta, minimum_cases)
+    rule = mechanism(name, epsilon, delta, minimum_cases=minimum_cases)
     assert isinstance(rule, PartitionSelection)
     return rule
 
@@ -256,7 +256,7 @@ def test_an_option_of_another_mechanism_is_refused(name: str) -> None:
 @pytest.mark.parametrize("least", [0, -1, True, 1.5, 10**10])
 def test_a_pre_threshold_is_a_whole_number(name: str, least: object) -> None:
     with pytest.raises(ParameterError, match="minimum_cases"):
-        mechanism(name, "1", "0.1", least)  # type: ignore[arg-type]
+        mechanism(name, "1", "0.1", minimum_cases=least)
 
 
 def test_an_unknown_mechanism_is_named_and_the_nearest_offered() -> None:

@@ -36,7 +36,7 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
         Recipe(),
     ),
     "variants by travas": (
-        _request(by_name("travas", 1, "1e-6", 5), attrs.evolve(PATIENT)),
+        _request(by_name("travas", 1, "1e-6", minimum_cases=5), attrs.evolve(PATIENT)),
         ["anonymize", "--mechanism", "travas", "--minimum-cases", 5, "--unit", "patient", "--max-cases", 2],
         Recipe("travas", unit="patient", max_cases="2").with_option("minimum_cases", 5),
     ),

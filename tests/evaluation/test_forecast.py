@@ -60,7 +60,7 @@ def test_the_expectation_is_that_of_an_enumeration(log: dict[tuple[str, ...], in
 @pytest.mark.parametrize("name", ["optimal", "travas"])
 @pytest.mark.parametrize("least", [1, 10])
 def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> None:
-    rule = mechanism(name, "1", "1e-6", least)
+    rule = mechanism(name, "1", "1e-6", minimum_cases=least)
     curve = rule.keep_curve()
     assert curve is not None
     numbers = curve.numbers_of_cases()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -16,7 +17,7 @@ from travas import Ledger, Log, LogError, Optimal, ParameterError, Standing, ano
 from travas.errors import VerificationError
 from travas.evaluation.experiment import measure
 from travas.evaluation.grid import read_grid
-from travas.mechanisms import from_description, mechanism, registry
+from travas.mechanisms import from_description, mechanism
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_a_package_that_fails_is_one_clear_line(
     with pytest.raises(ParameterError, match=f"cannot be imported: {why}$"):
         mechanism(f"{name}:Mine", 1, "1e-6")
     entry = EntryPoint("mine", f"{name}:Mine", "travas.mechanisms")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
     with pytest.raises(ParameterError, match=f"registered as {name}:Mine: {why}$"):
         mechanism("mine", 1, "1e-6")
 
@@ -196,7 +197,7 @@ def test_an_entry_point_is_found_by_its_path_too(package: str, monkeypatch: pyte
     with pytest.raises(ParameterError, match="not imported from here"):
         from_description({"mechanism": path, "epsilon": "1", "delta": "1e-6"})
     entry = EntryPoint("mine", path, "travas.mechanisms")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
     theirs = mechanism("mine", 1, "1e-6")
     assert theirs.describe()["mechanism"] == path and from_description(theirs.describe()) == theirs
 

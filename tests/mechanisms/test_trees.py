@@ -185,7 +185,7 @@ def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:
     assert ("b", "a") not in tree.release(Log.from_mapping(log)).variants
     assert tree.guarantee().epsilon == plain.guarantee().epsilon
     assert tree.noise.epsilon == plain.noise.epsilon * Fraction(4, 5)
-    rules = tree._rules(Log.from_mapping(log), Trie(Log.from_mapping(log), 2, None))
+    rules = tree._allowed(Log.from_mapping(log), Trie(Log.from_mapping(log), 2, None))
     assert rules.tolist() == [[False, True], [False, False]]
 
 

@@ -191,7 +191,7 @@ def test_a_step_is_rounded_conservatively(epsilon: Fraction, delta: Fraction, mo
 
 def make(name: str, unit: PrivacyUnit) -> Any:
     options = TREES if name in ("prefix-tree", "sacofa", "sacofa-published") else {}
-    return mechanism(name, "2", "0.1", unit=unit, **options)  # type: ignore[arg-type]
+    return mechanism(name, "2", "0.1", unit=unit, **options)
 
 
 @pytest.mark.parametrize("name", [*MECHANISMS, "utravas-published", "sacofa-published"])

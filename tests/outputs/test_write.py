@@ -126,7 +126,7 @@ def test_frames() -> None:
 
 
 def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
-    path = mechanism("travas", "0.5", "1e-3", 5).release(read({("a",): 500})).write(tmp_path / "out.csv")
+    path = mechanism("travas", "0.5", "1e-3", minimum_cases=5).release(read({("a",): 500})).write(tmp_path / "out.csv")
     stated = json.loads((tmp_path / "out.csv.guarantee.json").read_text())
     assert stated["epsilon"] == "0.5" and stated["delta"] == "0.001"
     assert float(stated["delta_spent"]) < 0.001

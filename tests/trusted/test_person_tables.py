@@ -220,7 +220,7 @@ def test_at_equal_thresholds_the_smaller_variance_decides() -> None:
 
 @pytest.mark.parametrize("name", ["optimal", "travas"])
 def test_estimates_work_from_the_table_that_was_drawn_from(name: str) -> None:
-    rule = mechanism(name, 1, "1e-6", 5, unit=PrivacyUnit("patient", 20))
+    rule = mechanism(name, 1, "1e-6", minimum_cases=5, unit=PrivacyUnit("patient", 20))
     assert isinstance(rule, PartitionSelection) and rule.joint is not None
     assert rule.centre == 103 + 4 and rule.keep_curve().always_kept == 205 + 4
     noisy = (rule.centre + 300, rule.centre)

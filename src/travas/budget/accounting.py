@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from ..errors import ParameterError, VerificationError
+from ..log.plain import plain
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
@@ -47,7 +48,7 @@ class Spending:
         """Return what one unit changes: as the mechanism states it, or that (ε, δ) is all that is known."""
         if self.standing is Standing.NOT_ESTABLISHED:
             return (Step(self.epsilon, self.delta),)
-        unit = {"name": self.unit.name, "max_cases": self.unit.max_cases}
+        unit = plain(self.unit)
         charged = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
         described = json.dumps({**self.description, **charged}, default=str, sort_keys=True)
         return _losses(described, is_charged=self.standing is not None)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
+from ..log.questions import check_details
 from ..log.traces import CODE, Activity
 from ..releases.map_numbers import ACTIVITIES
 from ..search.calibration import StagePlan, calibrate
@@ -27,13 +28,22 @@ from ..trusted.numbers import as_text
 from ..trusted.stage_check import Draws, GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
 from .mechanism import Mechanism
-from .prefix_tree import public_alphabet
+from .prefix_tree import check_width, public_alphabet
 
 MOST_KEYS = 64
 """K: at most this many activities of a case are counted when activities are selected."""
 
 MOST_ACTIVITIES = 1000
 """At most this many activities are measured."""
+
+
+def _small_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
+    names = public_alphabet(value)
+    if names is not None and len(names) > MOST_ACTIVITIES:
+        raise ParameterError(
+            f"alphabet has {len(names):,} activities: use at most {MOST_ACTIVITIES:,}", field="alphabet"
+        )
+    return names
 
 
 @attrs.frozen(slots=False)
@@ -44,13 +54,13 @@ class GaussianMechanism(Mechanism):
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
+    counted = "cases"
+
+    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=_small_alphabet)
+
     @abstractmethod
     def plans(self) -> tuple[StagePlan, ...]:
-        """The stages with their shares of μ², which add up to 1, in the order in which they are measured.
-
-        Returns:
-            The stages.
-        """
+        """The stages with their shares of μ², which add up to 1, in the order in which they are measured."""
 
     @cached_property
     def noise(self) -> GaussianNoise:
@@ -71,11 +81,7 @@ class GaussianMechanism(Mechanism):
         return (Measurements(self.noise),)
 
     def constants(self) -> dict[str, Any]:
-        """The constants of the noise and of all stages, as plain values.
-
-        Returns:
-            The constants by name.
-        """
+        """The constants of the noise and of all stages, as plain values."""
         calibration = self.noise.calibration
         return {
             "noise": "discrete Gaussian",
@@ -89,16 +95,22 @@ class GaussianMechanism(Mechanism):
         """Δ of every stage, by name."""
         return {stage.name: stage.contribution for stage in self.noise.calibration.stages}
 
-    def _draws(self) -> Draws:
-        """The noise of one release."""
-        return Draws(self.noise, self.random_bytes)
+    def check(self, variants: Log) -> None:
+        """Also refuse an alphabet whose names are made of a different number of columns, and details that were not read."""
+        super().check(variants)
+        check_details(variants.totals, self.details)
+        check_width(self.alphabet, variants)
+
+    def _noisy(self) -> Noisy:
+        """The noise of one release: of every stage once."""
+        return Draws(self.noise, self.random_bytes).noisy
 
     def _select_activities(
         self, variants: Log, log: CodedTraces, noisy: Noisy, known: Iterable[int] = ()
     ) -> dict[Activity, int]:
         """A: activities of these cases, beyond those that are known, whose noisy sum exceeds the threshold; with that sum."""
-        if all(stage.name != ACTIVITIES for stage in self.noise.calibration.stages):
-            return {}  # they are public
+        if self.alphabet is not None:
+            return {}
         stage = self.noise.stage(ACTIVITIES)
         sums = activity_sums(log, np.array(sorted(known), dtype=np.int64), stage)
         drawn = noisy(ACTIVITIES, sums, sums > 0)
@@ -120,6 +132,15 @@ def coded(variants: Log) -> CodedTraces:
     return CodedTraces(codes, variants.lengths(), variants.counts, len(variants.alphabet))
 
 
+def coded_for(
+    activities: tuple[Activity, ...], alphabet: Sequence[Activity], log: CodedTraces
+) -> tuple[NDArray[np.int64], CodedTraces]:
+    """The codes of activities, and the traces with these codes: a public activity that the log lacks gets a code of its own."""
+    code_of = {activity: code for code, activity in enumerate(alphabet)}
+    codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
+    return np.array(codes, dtype=np.int64), CodedTraces(log.codes, log.lengths, log.counts, len(code_of))
+
+
 @lru_cache(maxsize=32)
 def calibrated_noise(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int) -> GaussianNoise:
     """Noise for these stages, calibrated and verified once for the same parameters."""
@@ -131,21 +152,3 @@ def _stage_as_json(stage: Stage) -> dict[str, Any]:
     if stage.selection is not None:
         described |= {"most_keys": stage.selection.most, "threshold": stage.threshold, "delta": as_text(stage.delta)}
     return described
-
-
-# ---------------------------------------------------------------------------------------------- the public alphabet
-
-
-def small_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | None:
-    """A public list of at most 1,000 activities, as the option of a mechanism."""
-    names = public_alphabet(value)
-    if names is not None and len(names) > MOST_ACTIVITIES:
-        raise ParameterError(
-            f"alphabet has {len(names):,} activities: use at most {MOST_ACTIVITIES:,}", field="alphabet"
-        )
-    return names
-
-
-def as_plain_names(alphabet: tuple[Activity, ...] | None) -> list[Any] | None:
-    """A public alphabet as plain values for JSON."""
-    return None if alphabet is None else [list(name) if isinstance(name, tuple) else name for name in alphabet]

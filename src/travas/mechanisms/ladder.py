@@ -18,10 +18,10 @@ from ..log.abstraction import FULL, Abstraction, RuleFiles, parse_ladder
 from ..log.log import Log
 from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate
 from ..releases.release import VariantRelease
-from ..trusted.guarantee import GroupStep, Guarantee, Standing
+from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from ..trusted.tables import Noise, NoiseTable
+from ..trusted.tables import NoiseTable
 from .mechanism import Mechanism, References
 from .prefix_tree import TwoSidedNoise
 from .selection import Optimal, minimum_number
@@ -93,7 +93,7 @@ class Ladder(Mechanism):
         super().__attrs_post_init__()
         self._counting.check()
         self._testing.check()
-        _ = self._selections  # raises if a table cannot be built
+        _ = self._selection  # raises if its table cannot be built
 
     @classmethod
     def _from_plain(cls, option: str, value: Any, references: References) -> Any:
@@ -127,70 +127,54 @@ class Ladder(Mechanism):
         return TwoSidedNoise(self.step.epsilon * CHOICE_SHARE / 2, Fraction(0))
 
     @property
-    def _share(self) -> Fraction:
-        """The share of (ε, δ) of a rung on which something is released."""
-        return Fraction(1) if self.shares == ADAPTIVE else Fraction(1, len(self.rungs))
+    def _paid(self) -> int:
+        """The number of rungs that are paid for, in equal parts: all of them, or the one that is selected."""
+        return 1 if self.chooses else len(self.rungs)
 
     @cached_property
-    def _parts(self) -> tuple[GroupStep, ...]:
-        """What one case may spend on each rung, so that all cases of a unit spend the rung's part of (ε, δ)."""
-        rest = self.epsilon * (1 - CASES_SHARE)
-        rest -= self.epsilon * CHOICE_SHARE if self.chooses else 0
-        return (self._part(rest * self._share, self.delta * self._share),) * len(self.rungs)
+    def _of_rung(self) -> tuple[Fraction, Fraction]:
+        """The part of (ε, δ) of a rung on which something is released."""
+        shared = 1 - CASES_SHARE - (CHOICE_SHARE if self.chooses else 0)
+        return self.epsilon * shared / self._paid, self.delta / self._paid
 
     @cached_property
-    def _selections(self) -> tuple[Optimal, ...]:
-        """The selection of each rung."""
-        made = {part: Optimal(part.epsilon, part.delta, self.minimum_cases) for part in set(self._parts)}
-        return tuple(made[part] for part in self._parts)
+    def _selection(self) -> Optimal:
+        """The selection of each rung: all cases of a unit spend the rung's part of (ε, δ)."""
+        part = self._part(*self._of_rung)
+        return Optimal(part.epsilon, part.delta, self.minimum_cases)
 
     def spending(self) -> list[tuple[str, Optimal]]:
-        """The selections that are paid for, by name: one per rung, or one for the selected rung.
-
-        Returns:
-            Pairs of a name and a selection.
-        """
-        if self.chooses:
-            return [("the selected rung", self._selections[0])]
-        return [(str(rung), selection) for rung, selection in zip(self.rungs, self._selections, strict=True)]
+        """The selections that are paid for, by name: one per rung, or one for the selected rung."""
+        names = ["the selected rung"] if self.chooses else map(str, self.rungs)
+        return [(name, self._selection) for name in names]
 
     @cached_property
     def _curve(self) -> KeepCurve:
+        """The curve of the first or the selected rung; what later rungs keep depends on the log."""
         rungs = tuple(map(str, self.rungs if self.chooses else self.rungs[:1]))
-        return replace(self._selections[0].keep_curve(), build=self._table, rungs=rungs)
-
-    def _table(self) -> NoiseTable:
-        return self._selections[0].keep_curve().table
+        return replace(self._selection.keep_curve(), build=self._table, rungs=rungs)
 
     def keep_curve(self) -> KeepCurve:
-        """The curve of the first or the selected rung; what later rungs keep depends on the log."""
         return self._curve
 
-    def _tables(self) -> tuple[Noise, ...]:
-        return tuple(selection.noise for _, selection in self.spending())
+    def _table(self) -> NoiseTable:
+        return self._selection.keep_curve().table
 
     def losses(self) -> Losses:
         """The number of cases, the choice of a rung, and the rungs; neighbouring logs reach the number and the first rung."""
-        cases, rest = self.unit.max_cases, self.epsilon * (1 - CASES_SHARE)
-        steps = [Step(self.epsilon * CASES_SHARE, cases=cases, reached=1 if cases == 1 else 0)]
-        if self.chooses:
-            steps.append(Step(self.epsilon * CHOICE_SHARE))
-            rest -= self.epsilon * CHOICE_SHARE
-        for index, noise in enumerate(self._tables()):
-            part = rest * self._share, self.delta * self._share
-            steps.append(Step(*part, noise, cases, reached=1 if index == 0 else 0))
-        return tuple(steps)
+        cases, noise = self.unit.max_cases, self._selection.noise
+        reached = 1 if cases == 1 else 0
+        steps = [Step(self.epsilon * CASES_SHARE, cases=cases, reached=reached)]
+        steps += [Step(self.epsilon * CHOICE_SHARE)] if self.chooses else []
+        rungs = [Step(*self._of_rung, noise, cases, reached=1 if index == 0 else 0) for index in range(self._paid)]
+        return (*steps, *rungs)
 
     def _promise(self) -> Guarantee:
-        spent = sum(
-            (noise.delta_spent * part.factor for noise, part in zip(self._tables(), self._parts, strict=False)),
-            Fraction(0),
-        )
+        spent = self._selection.noise.delta_spent * self._part(*self._of_rung).factor * self._paid
         return self._guarantee(spent, Standing.PROVEN)
 
     def unit_terms(self) -> dict[str, Any]:
-        spent = sum((selection.delta for _, selection in self.spending()), Fraction(0))
-        return super().unit_terms() | {"step_delta": as_text(spent)}
+        return super().unit_terms() | {"step_delta": as_text(self._selection.delta * self._paid)}
 
     def parameters(self) -> dict[str, Any]:
         steps = [{"step": "number of cases", "epsilon": as_text(self._counting.epsilon), "delta": "0"}]
@@ -216,7 +200,7 @@ class Ladder(Mechanism):
         traces, counts, rungs = [], [], []
         for rung in walked:
             keys = self.rungs[rung].grouped(variants)
-            kept, noisy = self._selections[rung].select(keys.counts(left), self.random_bytes)
+            kept, noisy = self._selection.select(keys.counts(left), self.random_bytes)
             left[keys.among(kept)] = 0  # computed from the released keys alone
             traces += keys.variants.traces(kept.tolist())
             counts += noisy.tolist()
@@ -234,7 +218,7 @@ class Ladder(Mechanism):
     def _choice(self, variants: Log, cases: int) -> int:
         """Return the first rung with enough cases beyond half the threshold, by the sparse vector technique, or the last."""
         bar, *noise = self._testing.draw(len(self.rungs), self.random_bytes).tolist()
-        half = -(-self._selections[0].centre // 2)
+        half = -(-self._selection.centre // 2)
         for rung, drawn in enumerate(noise):
             counts = self.rungs[rung].grouped(variants).variants.counts
             beyond = int(np.maximum(counts - half, 0).sum())  # one more case changes this by at most one
@@ -250,15 +234,16 @@ class Ladder(Mechanism):
         The others get only their own expected counts, because cases they dropped were counted on later rungs.
         """
         if cases is None or not noisy:
-            of_last = self._selections[-1].estimate(noisy)
+            of_last = self._selection.estimate(noisy)
             return replace(of_last, missing_cases=None, missing_cases_interval=None)
-        at, counts = np.array(rungs), np.array(noisy)
+        at, values = np.array(rungs), np.array(noisy)
         used = np.unique(at).tolist()
-        of_rung = {rung: tuple(counts[at == rung].tolist()) for rung in used}
-        parts = {rung: estimate(self._selections[rung].keep_curve(), of_rung[rung], missing=0.0) for rung in used}
+        of_rung = {rung: tuple(values[at == rung].tolist()) for rung in used}
+        curve = self._selection.keep_curve()
+        parts = {rung: estimate(curve, counts, missing=0.0) for rung, counts in of_rung.items()}
         missing = max(0.0, cases - sum(sum(part.counts) for part in parts.values()))
         last = used[-1]
-        parts[last] = estimate(self._selections[last].keep_curve(), of_rung[last], missing)
+        parts[last] = estimate(curve, of_rung[last], missing)
         merged = {field: _merged(at, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT}
         spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
         radius = math.hypot(self._counting.within(CONFIDENCE), math.sqrt(spread))

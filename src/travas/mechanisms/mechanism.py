@@ -103,7 +103,7 @@ class Mechanism(ABC):
             "mechanism": self.name,
             "epsilon": as_text(self.epsilon),
             "delta": as_text(self.delta),
-            "unit": {"name": self.unit.name, "max_cases": self.unit.max_cases},
+            "unit": plain(self.unit),
         }
         return described | {
             name: plain(getattr(self, name)) for name in attrs.fields_dict(type(self)) if name not in _NO_OPTIONS
@@ -140,11 +140,7 @@ class Mechanism(ABC):
         return {}
 
     def keep_curve(self) -> KeepCurve | None:
-        """Return the probability of release by case count; None if it depends on more than the case count.
-
-        Returns:
-            The curve, or None.
-        """
+        """Return the probability of release by case count; None if it depends on more than the case count."""
         return None
 
     def losses(self) -> Losses:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
 from ..log.log import Log
+from ..log.plain import plain
 from ..log.traces import CODE, Activity, Trace
 from ..releases.estimate import CONFIDENCE, Estimate, measured
 from ..releases.release import VariantRelease
@@ -243,9 +243,14 @@ class Tree(Mechanism):
         self.noise.check()
 
     @property
-    @abstractmethod
+    def _of_levels(self) -> Fraction:
+        """The part of ε for all levels."""
+        return self.epsilon
+
+    @cached_property
     def level(self) -> GroupStep:
         """What one case may spend on a level, so that all cases of a unit spend the level's part of (ε, δ)."""
+        return self._part(self._of_levels / self.max_length, self.delta / self.max_length)
 
     @cached_property
     def noise(self) -> TwoSidedNoise:
@@ -253,25 +258,20 @@ class Tree(Mechanism):
         return TwoSidedNoise(self.level.epsilon, self.level.delta)
 
     def parameters(self) -> dict[str, Any]:
-        names = self.alphabet and [list(name) if isinstance(name, tuple) else name for name in self.alphabet]
         return {
             "max_length": self.max_length,
             "prune": self.prune,
-            "alphabet": names,
+            "alphabet": plain(self.alphabet),
             "most_prefixes": MAX_PREFIXES,
             "level_epsilon": as_text(self.noise.epsilon),
             "level_delta": as_text(self.noise.delta),
         }
 
     def losses(self) -> Losses:
-        return (self._level_loss(self.epsilon),)
-
-    def _level_loss(self, epsilon: Fraction) -> Step:
-        """The levels with this ε for all of them; neighbouring logs reach one level: a case of one activity."""
-        cases, levels = self.unit.max_cases, self.max_length
-        is_reached = cases == 1 or self.noise.table is not None
-        reached = 1 if is_reached else 0
-        return Step(epsilon, self.delta, self.noise.table, cases, levels, reached)
+        """The levels; neighbouring logs reach one of them: a case of one activity."""
+        table, cases = self.noise.table, self.unit.max_cases
+        reached = 1 if cases == 1 or table is not None else 0
+        return (Step(self._of_levels, self.delta, table, cases, self.max_length, reached),)
 
     def unit_terms(self) -> dict[str, Any]:
         return super().unit_terms() | {"step_delta": as_text(self.level.delta * self.max_length)}
@@ -296,9 +296,29 @@ class Tree(Mechanism):
         super().check(variants)
         check_width(self.alphabet, variants)
 
-    @abstractmethod
+    def _allowed(self, variants: Log, trie: Trie) -> NDArray[np.bool_] | None:
+        """Whether one activity may follow another: `allowed[a, b]`; None if it always may."""
+        return None
+
     def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         """Grow the noisy tree and return the released traces with noisy counts."""
+        allowed = self._allowed(variants, trie)
+        parents = trie.root()
+        released: dict[Trace, int] = {}
+        work = 0
+        for level in range(1, self.max_length + 1):
+            if not len(parents):
+                break
+            work += len(parents) * len(trie.alphabet)
+            self._check_work(work, level)
+            candidates = trie.children(parents, None if allowed is None else allowed_after(parents, allowed))
+            drawn = self.noise.draw(2 * len(candidates), self.random_bytes)
+            finished = trie.ending(candidates) + drawn[: len(candidates)]
+            going_on = trie.going_on(candidates) + drawn[len(candidates) :]
+            kept = np.flatnonzero(finished > self.prune)
+            released.update(zip(trie.traces(candidates.at(kept)), finished[kept].tolist(), strict=True))
+            parents = candidates.at(np.flatnonzero(going_on > self.prune))
+        return released
 
     def _release(self, variants: Log) -> VariantRelease:
         counts = self._grow(variants, Trie(variants, self.max_length, self.alphabet))
@@ -331,33 +351,6 @@ class PrefixTree(Tree):
     """
 
     name = "prefix-tree"
-
-    @cached_property
-    def level(self) -> GroupStep:
-        return self._part(self.epsilon / self.max_length, self.delta / self.max_length)
-
-    def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
-        return grow(self, trie, None)
-
-
-def grow(tree: Tree, trie: Trie, allowed: NDArray[np.bool_] | None) -> dict[Trace, int]:
-    """Grow the noisy tree and return the released traces with noisy counts. `allowed[a, b]`: b may follow a; None: always."""
-    parents = trie.root()
-    released: dict[Trace, int] = {}
-    work = 0
-    for level in range(1, tree.max_length + 1):
-        if not len(parents):
-            break
-        work += len(parents) * len(trie.alphabet)
-        tree._check_work(work, level)
-        candidates = trie.children(parents, None if allowed is None else allowed_after(parents, allowed))
-        drawn = tree.noise.draw(2 * len(candidates), tree.random_bytes)
-        finished = trie.ending(candidates) + drawn[: len(candidates)]
-        going_on = trie.going_on(candidates) + drawn[len(candidates) :]
-        kept = np.flatnonzero(finished > tree.prune)
-        released.update(zip(trie.traces(candidates.at(kept)), finished[kept].tolist(), strict=True))
-        parents = candidates.at(np.flatnonzero(going_on > tree.prune))
-    return released
 
 
 def allowed_after(prefixes: Prefixes, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

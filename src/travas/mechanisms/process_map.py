@@ -16,22 +16,12 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
-from ..log.questions import NO_DETAILS, CellQuestion, Details, Throughput, check_details
+from ..log.plain import plain
+from ..log.questions import NO_DETAILS, Details, Throughput
 from ..log.questions import Durations as StepDurations
 from ..log.traces import Activity
-from ..releases.map_numbers import (
-    ACTIVITIES,
-    DURATIONS,
-    PAIRS,
-    REWORK,
-    SIZES,
-    THROUGHPUT,
-    MapMeasurements,
-    choose_cap,
-    pair_cells,
-    rework_cap,
-    timed_pairs,
-)
+from ..releases import map_numbers
+from ..releases.map_numbers import ACTIVITIES, DURATIONS, PAIRS, REWORK, SIZES, THROUGHPUT, MapMeasurements
 from ..releases.process_map import MapRelease
 from ..releases.release import Kind
 from ..search.calibration import StagePlan
@@ -39,17 +29,7 @@ from ..trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of
 from ..trusted.numbers import as_text
 from ..trusted.stage_check import GaussianNoise
 from ..trusted.stages import Selection
-from .gaussian import (
-    MOST_ACTIVITIES,
-    MOST_KEYS,
-    GaussianMechanism,
-    Noisy,
-    as_plain_names,
-    calibrated_noise,
-    coded,
-    small_alphabet,
-)
-from .prefix_tree import check_width
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT)
 """What a map can have beyond counts."""
@@ -81,17 +61,15 @@ class ProcessMap(GaussianMechanism):
 
     name = "map"
     kind: ClassVar[Kind] = "process map"
-    counted = "cases"
 
-    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
     parts: tuple[str, ...] = attrs.field(default=(), converter=_parts)
 
     @cached_property
     def noise(self) -> GaussianNoise:
         """The calibrated and verified noise; refused, before anything is read, if a case adds nothing to a measurement."""
-        noise = calibrated_noise(self.epsilon, self.delta, self.plans(), self.unit.max_cases)
+        noise = super().noise
         contributions = {stage.name: stage.contribution for stage in noise.calibration.stages}
-        for name, cap in (PAIRS, SIZE_CELLS[-1]), (REWORK, rework_cap(SIZE_CELLS[-1], MOST_ACTIVITIES)):
+        for name, cap in (PAIRS, SIZE_CELLS[-1]), (REWORK, map_numbers.rework_cap(SIZE_CELLS[-1], MOST_ACTIVITIES)):
             if contributions.get(name, cap) ** 2 < cap:
                 raise ParameterError(
                     f"epsilon {as_text(self.epsilon)} and delta {as_text(self.delta)} with max_cases "
@@ -115,18 +93,12 @@ class ProcessMap(GaussianMechanism):
         )
 
     def parameters(self) -> dict[str, Any]:
-        return {"alphabet": as_plain_names(self.alphabet), "parts": list(self.parts)} | self.constants()
+        return {"alphabet": plain(self.alphabet), "parts": list(self.parts)} | self.constants()
 
     @property
     def details(self) -> Details:
         """Timestamps, if durations or throughput are measured."""
         return Details(times="read") if {DURATIONS, THROUGHPUT} & set(self.parts) else NO_DETAILS
-
-    def check(self, variants: Log) -> None:
-        """Also refuse an alphabet whose names are made of a different number of columns, and a log without times."""
-        super().check(variants)
-        check_details(variants.totals, self.details)
-        check_width(self.alphabet, variants)
 
     def _release(self, variants: Log) -> MapRelease:
         return MapRelease.measured(self, self.measure(variants), variants.columns, variants.abstraction)
@@ -142,25 +114,32 @@ class ProcessMap(GaussianMechanism):
         Returns:
             The noisy measurements.
         """
-        noisy = self._draws().noisy
-        log = coded(variants)
+        noisy, log = self._noisy(), coded(variants)
         selected = self._select_activities(variants, log, noisy)
         activities = self._activities(selected)
-        code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
-        codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]  # of a public one, maybe new
-        log = CodedTraces(log.codes, log.lengths, log.counts, len(code_of))
-        labelled = with_other(log, np.array(codes, dtype=np.int64))
+        codes, log = coded_for(activities, variants.alphabet, log)
+        labelled = with_other(log, codes)
         case_pairs = pairs_of(labelled)
         stage = self.noise.stage(SIZES)
         sizes = noisy(SIZES, size_sums(case_pairs, stage))
         in_cases = (sizes / stage.contribution).tolist()
-        cap = choose_cap(in_cases, stage.deviation, self.noise.stage(PAIRS).deviation, len(activities))
-        cells = pair_cells(len(activities))
+        cap = map_numbers.choose_cap(in_cases, stage.deviation, self.noise.stage(PAIRS).deviation, len(activities))
+        cells = map_numbers.pair_cells(len(activities))
         sums = case_pairs.sums(self.noise.stage(PAIRS), cap, cells.size)
         pairs = noisy(PAIRS, sums.reshape(cells.shape), cells)
         rework = self._measure_rework(labelled, cap, noisy) if REWORK in self.parts else None
-        throughput = self._measure_throughput(variants, activities, noisy) if THROUGHPUT in self.parts else None
-        timed = timed_pairs(pairs) if DURATIONS in self.parts else None
+        timed = map_numbers.timed_pairs(pairs) if DURATIONS in self.parts else None
+        throughput = durations = None
+        if variants.totals is not None:  # `check` has made sure of it where it is asked
+            nodes: dict[str, Any] = {"activities": activities, "others": "node"}
+            if THROUGHPUT in self.parts:  # P: from the first to the last event of a case, whatever their activities are
+                delta = self.noise.stage(THROUGHPUT).contribution
+                throughput = noisy(THROUGHPUT, variants.totals.sums(Throughput(contribution=delta, **nodes)))
+            if timed is not None:  # D: between the nodes of pairs that F's output has selected
+                delta = self.noise.stage(DURATIONS).contribution
+                measured = tuple((int(before), int(after)) for before, after in timed.tolist())
+                question = StepDurations(contribution=delta, pairs=measured, **nodes)
+                durations = noisy(DURATIONS, variants.totals.sums(question))
         return MapMeasurements(
             contributions=self.contributions,
             activities=activities,
@@ -170,7 +149,7 @@ class ProcessMap(GaussianMechanism):
             pairs=pairs,
             rework=rework,
             duration_pairs=timed,
-            durations=None if timed is None else self._measure_durations(variants, activities, timed, noisy),
+            durations=durations,
             throughput=throughput,
         )
 
@@ -182,27 +161,6 @@ class ProcessMap(GaussianMechanism):
     def _measure_rework(self, labelled: CodedTraces, cap: int, noisy: Noisy) -> NDArray[np.int64]:
         """R: cases that have an activity, and cases that repeat it."""
         activities = labelled.activities - 1
-        sums = rework_of(labelled).sums(self.noise.stage(REWORK), rework_cap(cap, activities), 2 * activities)
+        most = map_numbers.rework_cap(cap, activities)
+        sums = rework_of(labelled).sums(self.noise.stage(REWORK), most, 2 * activities)
         return noisy(REWORK, sums.reshape(2, activities))
-
-    def _measure_throughput(self, variants: Log, activities: tuple[Activity, ...], noisy: Noisy) -> NDArray[np.int64]:
-        """P: the time from the first to the last event of a case, whatever their activities are."""
-        delta = self.noise.stage(THROUGHPUT).contribution
-        question = Throughput(contribution=delta, activities=activities, others="node")
-        return noisy(THROUGHPUT, _answer(variants, question))
-
-    def _measure_durations(
-        self, variants: Log, activities: tuple[Activity, ...], pairs: NDArray[np.int64], noisy: Noisy
-    ) -> NDArray[np.int64]:
-        """D: the times between the nodes of pairs that F's output has selected."""
-        delta = self.noise.stage(DURATIONS).contribution
-        measured = tuple((int(before), int(after)) for before, after in pairs.tolist())
-        question = StepDurations(contribution=delta, activities=activities, others="node", pairs=measured)
-        return noisy(DURATIONS, _answer(variants, question))
-
-
-def _answer(variants: Log, question: CellQuestion) -> NDArray[np.int64]:
-    """What all cases add to the cells of a question; `check` has made sure that it can be answered."""
-    if variants.totals is None:
-        raise ParameterError("the log was read without timestamps; use a log with a timestamp column", field="times")
-    return variants.totals.sums(question)

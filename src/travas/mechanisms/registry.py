@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from ..errors import ParameterError, TravasError, shown
 from ..log.options import TimesRule
+from ..log.plain import from_plain, plain
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, typed_whole_number
 from .mechanism import Mechanism, References
@@ -91,44 +92,31 @@ def from_description(description: Mapping[str, Any], references: References = "r
     for field in ("mechanism", "epsilon", "delta"):
         if field not in description:
             raise ParameterError(f"the description of a mechanism has no {field}", field=field)
-    name, unit = description["mechanism"], _unit(description.get("unit"))
+    name = description["mechanism"]
+    unit = from_plain(description["unit"], PrivacyUnit, "unit") if "unit" in description else ONE_CASE
     maker = find_mechanism(name, references)
     options = {key: value for key, value in description.items() if key not in ("mechanism", "epsilon", "delta", "unit")}
-    refuse_unknown(name, maker, options)
     if isinstance(maker, type) and issubclass(maker, Mechanism):
         options = {key: maker._from_plain(key, value, references) for key, value in options.items()}
     return _made(name, maker, description["epsilon"], description["delta"], unit, options)
 
 
-def mechanism(
-    name: str,
-    epsilon: Number,
-    delta: Number,
-    minimum_cases: int | None = None,
-    *,
-    unit: PrivacyUnit = ONE_CASE,
-    **options: Any,
-) -> Mechanism:
+def mechanism(name: str, epsilon: Number, delta: Number, *, unit: PrivacyUnit = ONE_CASE, **options: Any) -> Mechanism:
     """Build any mechanism by its name and the options of its class, for experiments."""
-    if minimum_cases is not None:
-        options["minimum_cases"] = minimum_cases
-    maker = find_mechanism(name, "follow")
-    refuse_unknown(name, maker, options)
-    return _made(name, maker, epsilon, delta, unit, options)
-
-
-def _unit(description: Any) -> PrivacyUnit:
-    if description is None:
-        return ONE_CASE
-    if not isinstance(description, Mapping) or set(description) != {"name", "max_cases"}:
-        raise ParameterError("the unit of a description must have a name and max_cases, and nothing else", field="unit")
-    return PrivacyUnit(description["name"], description["max_cases"])
+    return _made(name, find_mechanism(name, "follow"), epsilon, delta, unit, options)
 
 
 def _made(
     name: str, maker: Maker, epsilon: Number, delta: Number, unit: PrivacyUnit, options: Mapping[str, Any]
 ) -> Mechanism:
-    for option, needed in options_of(maker).items():
+    available = options_of(maker)
+    for option in options:
+        if option not in available:
+            raise ParameterError(
+                f"{name} has no option {str(option)[:60]}; remove it (its options: {', '.join(available) or 'none'})",
+                field=str(option),
+            )
+    for option, needed in available.items():
         if needed and option not in options:
             raise ParameterError(
                 f"{name} needs {option}, a public value that is not read from the log; set {option}", field=option
@@ -157,42 +145,6 @@ def _made(
 # -------------------------------------------------------------------------------------- what a user states
 
 
-def described_details(
-    without: str | None = None,
-    attribute: Sequence[str] = (),
-    bins: Sequence[str] = (),
-    zone: str | None = None,
-    resolution: str | None = None,
-) -> dict[str, Any]:
-    """Describe times and attributes, as part of the description of a mechanism."""
-    return {"times": _times(without, zone, resolution), "attributes": _attributes(attribute, bins)}
-
-
-def _times(without: str | None, zone: str | None, resolution: str | None) -> dict[str, Any] | None:
-    """Described times: those of the default if nothing is said about them."""
-    said = {name: value for name, value in (("zone", zone), ("resolution", resolution)) if value is not None}
-    if without is None:
-        return said
-    if without != "times":
-        raise ParameterError(f"without is {shown(without)}; use 'times', or leave it out", field="without")
-    for name in said:
-        raise ParameterError(f"{name} is set but times are left out; remove {name} or without", field=name)
-    return None
-
-
-def _attributes(names: Sequence[str], bins: Sequence[str]) -> list[dict[str, Any]]:
-    """Described attributes: an attribute with bins is a number, also if it is named on its own too."""
-    edges: dict[str, list[str]] = {}
-    for text in bins:
-        name, equals, numbers = text.rpartition("=")
-        if not equals or not name or not numbers.strip():
-            raise ParameterError(f"bins is {shown(text)}; use NAME=1,2,5", field="bins")
-        if name in edges:
-            raise ParameterError(f"bins is set twice for {shown(name)}; set it once", field="bins")
-        edges[name] = [number.strip() for number in numbers.split(",")]
-    return [{"name": name, "bins": edges.get(name, [])} for name in dict.fromkeys([*names, *edges])]
-
-
 def times_rule(stated: Mapping[str, Any]) -> TimesRule:
     """Return whether times are required: if something is said about them."""
     return "required" if stated.get("zone") or stated.get("resolution") else "if recorded"
@@ -208,26 +160,50 @@ def described_mechanism(stated: Mapping[str, Any], epsilon: str, delta: str, uni
     """Describe the mechanism that a user states, for `from_description`."""
     options = {name: value for name, value in stated.items() if value is not None}
     name = options.pop("mechanism", "ladder" if "ladder" in options else "optimal")
-    if "ladder" in options:
-        if name != "ladder":
-            raise ParameterError(
-                f"mechanism is {shown(name)} and ladder is also set; remove one of them", field="mechanism"
-            )
-        options["rungs"] = options.pop("ladder")
-    for option in _NUMBERS:
-        if isinstance(text := options.get(option), str):
-            options[option] = typed_whole_number(text, option)
+    if "ladder" in options and name != "ladder":
+        raise ParameterError(
+            f"mechanism is {shown(name)} and ladder is also set; remove one of them", field="mechanism"
+        )
     details = {option: options.pop(option) for option in DETAILS if option in options}
     if has_details(name):
-        options |= described_details(**details)
+        options |= {"times": _times(details), "attributes": _attributes(details)}
     elif details:
         option = next(iter(details))
         raise ParameterError(
             f"{option} is set but mechanism is {shown(name)}; set mechanism to 'synthesis', or remove {option}",
             field=option,
         )
-    of_unit = {"name": unit.name, "max_cases": unit.max_cases}
-    return {"mechanism": name, "epsilon": epsilon, "delta": delta, "unit": of_unit} | options
+    for option in _NUMBERS:
+        if isinstance(text := options.get(option), str):
+            options[option] = typed_whole_number(text, option)
+    if "ladder" in options:
+        options["rungs"] = options.pop("ladder")
+    return {"mechanism": name, "epsilon": epsilon, "delta": delta, "unit": plain(unit)} | options
+
+
+def _times(details: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Described times: those of the default if nothing is said about them."""
+    stated = {name: details[name] for name in ("zone", "resolution") if name in details}
+    if "without" not in details:
+        return stated
+    if details["without"] != "times":
+        raise ParameterError(f"without is {shown(details['without'])}; use 'times', or leave it out", field="without")
+    for name in stated:
+        raise ParameterError(f"{name} is set but times are left out; remove {name} or without", field=name)
+    return None
+
+
+def _attributes(details: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Described attributes: an attribute with bins is a number, also if it is named on its own too."""
+    edges: dict[str, list[str]] = {}
+    for text in details.get("bins", ()):
+        name, _, numbers = text.rpartition("=")
+        if not name or not numbers.strip() or name in edges:
+            raise ParameterError(f"bins is {shown(text)}; use NAME=1,2,5, once for each attribute", field="bins")
+        edges[name] = [number.strip() for number in numbers.split(",")]
+    return [
+        {"name": name, "bins": edges.get(name, [])} for name in dict.fromkeys([*details.get("attribute", ()), *edges])
+    ]
 
 
 def has_details(mechanism: str) -> bool:
@@ -294,14 +270,3 @@ def options_of(maker: Maker) -> dict[str, bool]:
     parameters = inspect.signature(maker).parameters.values()
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {p.name: p.default is p.empty for p in parameters if p.name not in _GIVEN and p.kind in kinds}
-
-
-def refuse_unknown(name: str, maker: Maker, stated: Mapping[str, Any]) -> None:
-    """Raise ParameterError if the mechanism does not have an option that is set."""
-    available = options_of(maker)
-    for option in stated:
-        if option not in available:
-            raise ParameterError(
-                f"{name} has no option {str(option)[:60]}; remove it (its options: {', '.join(available) or 'none'})",
-                field=str(option),
-            )

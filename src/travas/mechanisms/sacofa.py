@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import attrs
@@ -11,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.log import Log
-from ..log.traces import Trace
-from ..trusted.guarantee import GroupStep
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from .prefix_tree import Tree, Trie, TwoSidedNoise, grow
+from .prefix_tree import Tree, Trie, TwoSidedNoise
 
 RULES_SHARE = Fraction(1, 5)
 """The share of ε for the rules."""
@@ -46,21 +43,18 @@ class SaCoFa(Tree):
         cells = max(min(activities, self.max_length), 1) ** 2
         return TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
 
-    @cached_property
-    def level(self) -> GroupStep:
-        return self._part(self.epsilon * (1 - RULES_SHARE) / self.max_length, self.delta / self.max_length)
+    @property
+    def _of_levels(self) -> Fraction:
+        return self.epsilon * (1 - RULES_SHARE)
 
     def losses(self) -> Losses:
         """The rules, which nothing is claimed to reach, and the levels."""
-        return Step(self.epsilon * RULES_SHARE), self._level_loss(self.epsilon * (1 - RULES_SHARE))
+        return (Step(self.epsilon * RULES_SHARE), *super().losses())
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}
 
-    def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
-        return grow(self, trie, self._rules(variants, trie))
-
-    def _rules(self, variants: Log, trie: Trie) -> NDArray[np.bool_]:
+    def _allowed(self, variants: Log, trie: Trie) -> NDArray[np.bool_]:
         """Return whether b may follow a: not if its noisy number of cases is too low for `prune` cases."""
         size = len(trie.alphabet)
         noise = self._rules_noise(size)

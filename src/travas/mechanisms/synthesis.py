@@ -17,92 +17,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
+from ..log import questions
 from ..log.log import Log
 from ..log.options import Attribute, BudgetShares, Times, case_column
-from ..log.plain import from_plain
-from ..log.questions import (
-    AttributeBins,
-    AttributeBinsByLast,
-    AttributeValues,
-    AttributeValuesByLast,
-    CellQuestion,
-    Details,
-    Durations,
-    EventHours,
-    EventWeekdays,
-    StartBlocks,
-    StartHours,
-    StartWeekdays,
-    StartWeeks,
-    Throughput,
-    Totals,
-    check_details,
-)
+from ..log.plain import from_plain, plain
+from ..log.questions import CellQuestion, Details, Totals
 from ..log.traces import Activity, Trace
 from ..releases.release import RESERVED_COLUMNS, Kind
 from ..releases.synthetic_log import SyntheticRelease
 from ..search.calibration import StagePlan
+from ..synthesis import measurements as stages
 from ..synthesis.case_attributes import measures_by_last
 from ..synthesis.chain import choose_pairs
 from ..synthesis.durations import choose_timed_pairs
-from ..synthesis.measurements import (
-    ACTIVITIES,
-    DURATIONS,
-    EVENT_HOURS,
-    EVENT_WEEKDAYS,
-    LENGTHS,
-    OTHER,
-    REFINEMENT,
-    START_BLOCKS,
-    START_HOURS,
-    START_WEEKDAYS,
-    START_WEEKS,
-    THROUGHPUT,
-    TRANSITIONS,
-    VARIANTS,
-    AttributeMeasurements,
-    Measurements,
-    TimeMeasurements,
-    choose_blocks,
-    first_stage,
-    second_stage,
-)
+from ..synthesis.measurements import AttributeMeasurements, Measurements, TimeMeasurements, first_stage, second_stage
 from ..synthesis.randomness import new_seed
 from ..trusted.contributions import CodedTraces, cells, context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
-from ..trusted.numbers import as_text
 from ..trusted.samplers import Seeded
 from ..trusted.stages import Selection, Stage
-from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, as_plain_names, coded, small_alphabet
-from .prefix_tree import check_width
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
 
 CONTROL_FLOW = {
-    VARIANTS: Fraction(15, 100),
-    ACTIVITIES: Fraction(20, 100),
-    LENGTHS: Fraction(5, 100),
-    TRANSITIONS: Fraction(35, 100),
-    REFINEMENT: Fraction(25, 100),
+    stages.VARIANTS: Fraction(15, 100),
+    stages.ACTIVITIES: Fraction(20, 100),
+    stages.LENGTHS: Fraction(5, 100),
+    stages.TRANSITIONS: Fraction(35, 100),
+    stages.REFINEMENT: Fraction(25, 100),
 }
 """How the control flow's part of μ² is divided."""
 
 TIMES = {
-    DURATIONS: Fraction(130, 250),
-    THROUGHPUT: Fraction(40, 250),
-    START_BLOCKS: Fraction(15, 250),
-    START_WEEKS: Fraction(15, 250),
-    START_WEEKDAYS: Fraction(12, 250),
-    START_HOURS: Fraction(28, 250),
-    EVENT_WEEKDAYS: Fraction(3, 250),
-    EVENT_HOURS: Fraction(7, 250),
+    stages.DURATIONS: Fraction(130, 250),
+    stages.THROUGHPUT: Fraction(40, 250),
+    stages.START_BLOCKS: Fraction(15, 250),
+    stages.START_WEEKS: Fraction(15, 250),
+    stages.START_WEEKDAYS: Fraction(12, 250),
+    stages.START_HOURS: Fraction(28, 250),
+    stages.EVENT_WEEKDAYS: Fraction(3, 250),
+    stages.EVENT_HOURS: Fraction(7, 250),
 }
 """How the part of times is divided."""
 
 SHARE_OF_TIMES = Fraction(1, 4)
 SHARE_OF_ATTRIBUTES = Fraction(1, 10)
 
-_SELECTIONS = {VARIANTS: Selection(), ACTIVITIES: Selection(1, MOST_KEYS)}
+_SELECTIONS = {stages.VARIANTS: Selection(), stages.ACTIVITIES: Selection(1, MOST_KEYS)}
 
 
 MOST_ATTRIBUTES = 100
@@ -129,14 +91,21 @@ def _attribute(value: Any) -> Attribute:
     return Attribute(value) if isinstance(value, str) else from_plain(value, Attribute, "attributes")
 
 
+def _option(value: Any, kind: type[Any], name: str) -> Any:
+    """An option that is a value of a class, a mapping of its options, or None."""
+    return value if value is None or isinstance(value, kind) else from_plain(value, kind, name)
+
+
 def _times(value: Times | Mapping[str, Any] | None) -> Times | None:
-    return value if value is None or isinstance(value, Times) else from_plain(value, Times, "times")
+    times: Times | None = _option(value, Times, "times")
+    return times
 
 
 def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
-    if value is None or isinstance(value, BudgetShares):
-        return value
-    return BudgetShares.parse(value) if isinstance(value, str) else from_plain(value, BudgetShares, "shares")
+    if isinstance(value, str):
+        return BudgetShares.parse(value)
+    shares: BudgetShares | None = _option(value, BudgetShares, "shares")
+    return shares
 
 
 @attrs.frozen(slots=False)
@@ -154,9 +123,7 @@ class Synthesis(GaussianMechanism):
 
     name = "synthesis"
     kind: ClassVar[Kind] = "synthetic log"
-    counted = "cases"
 
-    alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=small_alphabet)
     times: Times | None = attrs.field(default=None, converter=_times)
     attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)
     shares: BudgetShares | None = attrs.field(default=None, converter=_shares)
@@ -192,7 +159,9 @@ class Synthesis(GaussianMechanism):
 
     def losses(self) -> Losses:
         """A frequent variant, or new cases of one activity that is known: they add to the lengths and to two transitions."""
-        variants, lengths, transitions = (self.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
+        variants, lengths, transitions = (
+            self.noise.stage(name) for name in (stages.VARIANTS, stages.LENGTHS, stages.TRANSITIONS)
+        )
         cases = self.unit.max_cases
         two_transitions = 2 * math.isqrt(transitions.contribution**2 // 2) ** 2
         frequent = (cases * variants.contribution) ** 2
@@ -202,38 +171,19 @@ class Synthesis(GaussianMechanism):
     def parameters(self) -> dict[str, Any]:
         shares = self.used_shares
         divided = {"control_flow": shares.control_flow, "times": shares.times, "attributes": shares.attributes}
-        stated = {"shares": {name: as_text(share) for name, share in divided.items()}}
-        return (
-            {"alphabet": as_plain_names(self.alphabet)} | (stated if shares.control_flow < 1 else {}) | self.constants()
-        )
-
-    def check(self, variants: Log) -> None:
-        """Also refuse an alphabet whose names are made of a different number of columns, and details that were not read."""
-        super().check(variants)
-        check_details(variants.totals, self.details)
-        check_width(self.alphabet, variants)
+        stated = {"shares": plain(divided)} if shares.control_flow < 1 else {}
+        return {"alphabet": plain(self.alphabet)} | stated | self.constants()
 
     def _release(self, variants: Log) -> SyntheticRelease:
-        return SyntheticRelease.generated(
-            self, self.measure(variants), variants.columns, variants.abstraction, self._generation_seed()
-        )
-
-    def _generation_seed(self) -> int:
-        """The seed of the generation: from the operating system, or of an experiment; never from the generator of the noise."""
-        return self.random_bytes.seed if isinstance(self.random_bytes, Seeded) else new_seed()
+        # of an experiment, or of the operating system; never of the generator of the noise
+        seed = self.random_bytes.seed if isinstance(self.random_bytes, Seeded) else new_seed()
+        return SyntheticRelease.generated(self, self.measure(variants), variants.columns, variants.abstraction, seed)
 
     # ------------------------------------------------------------------------------------------- the measurements
 
     def measure(self, variants: Log) -> Measurements:
-        """Draw the noise, once, and measure the log: the stages of the proof, in this order.
-
-        Args:
-            variants: The log.
-
-        Returns:
-            The noisy measurements.
-        """
-        noisy = self._draws().noisy
+        """Draw the noise, once, and measure the log: the stages of the proof, in this order."""
+        noisy = self._noisy()
         flow = self._measure_control_flow(variants, noisy)
         totals, stage = variants.totals, self.noise.stage
         if totals is None:
@@ -253,19 +203,17 @@ class Synthesis(GaussianMechanism):
         known = {code_of[activity] for trace in of_variants for activity in trace}
         selected = self._select_activities(variants, residual, noisy, known)
         activities = self._activities(of_variants, selected)
-        # a public activity that the log does not have gets its own code: no event has it
-        codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]
-        residual = CodedTraces(residual.codes, residual.lengths, residual.counts, len(code_of))
-        projected = residual.projected(np.array(codes, dtype=np.int64))
-        lengths = noisy(LENGTHS, length_sums(projected, self.noise.stage(LENGTHS)))
+        codes, residual = coded_for(activities, variants.alphabet, residual)
+        projected = residual.projected(codes)
+        lengths = noisy(stages.LENGTHS, length_sums(projected, self.noise.stage(stages.LENGTHS)))
         allowed = cells(len(activities))
-        first, second = self.noise.stage(TRANSITIONS), self.noise.stage(REFINEMENT)
-        transitions = noisy(TRANSITIONS, transition_sums(projected, first), allowed)
+        first, second = self.noise.stage(stages.TRANSITIONS), self.noise.stage(stages.REFINEMENT)
+        transitions = noisy(stages.TRANSITIONS, transition_sums(projected, first), allowed)
         pairs = choose_pairs(transitions / first.contribution, first.deviation, second.deviation)
         if pairs is None:
-            refinement = noisy(REFINEMENT, transition_sums(projected, second), allowed)
+            refinement = noisy(stages.REFINEMENT, transition_sums(projected, second), allowed)
         else:
-            refinement = noisy(REFINEMENT, context_sums(projected, pairs, second), allowed[pairs[:, 1]])
+            refinement = noisy(stages.REFINEMENT, context_sums(projected, pairs, second), allowed[pairs[:, 1]])
         return Measurements(
             contributions=self.contributions,
             variants=tuple(sorted(of_variants.items())),
@@ -279,8 +227,8 @@ class Synthesis(GaussianMechanism):
 
     def _release_variants(self, log: CodedTraces, noisy: Noisy) -> list[tuple[int, int]]:
         """V: variants whose noisy sum exceeds the threshold, by index, with that sum."""
-        stage = self.noise.stage(VARIANTS)
-        drawn = noisy(VARIANTS, log.counts * stage.contribution)
+        stage = self.noise.stage(stages.VARIANTS)
+        drawn = noisy(stages.VARIANTS, log.counts * stage.contribution)
         kept = np.flatnonzero(drawn > stage.threshold)
         return list(zip(kept.tolist(), drawn[kept].tolist(), strict=True))
 
@@ -313,7 +261,7 @@ def stage_plans(
     alphabet: tuple[object, ...] | None, times: Times | None, attributes: tuple[Attribute, ...], shares: BudgetShares
 ) -> tuple[StagePlan, ...]:
     """All stages in the order in which they are measured."""
-    flow = {name: share for name, share in CONTROL_FLOW.items() if name != ACTIVITIES or alphabet is None}
+    flow = {name: share for name, share in CONTROL_FLOW.items() if name != stages.ACTIVITIES or alphabet is None}
     plans = [
         StagePlan(name, share, _SELECTIONS.get(name)) for name, share in _divided(flow, shares.control_flow).items()
     ]
@@ -350,10 +298,14 @@ def measure_times(
         return noisy(name, totals.sums(question))
 
     pairs = choose_timed_pairs(flow)
-    durations = asked(DURATIONS, Durations, pairs=tuple((int(before), int(after)) for before, after in pairs))
-    throughput = asked(THROUGHPUT, Throughput)
-    start_blocks = asked(START_BLOCKS, StartBlocks, zone=zone)
-    blocks = choose_blocks(start_blocks, stage(START_BLOCKS).contribution, stage(START_BLOCKS).deviation)
+    durations = asked(
+        stages.DURATIONS, questions.Durations, pairs=tuple((int(before), int(after)) for before, after in pairs)
+    )
+    throughput = asked(stages.THROUGHPUT, questions.Throughput)
+    start_blocks = asked(stages.START_BLOCKS, questions.StartBlocks, zone=zone)
+    blocks = stages.choose_blocks(
+        start_blocks, stage(stages.START_BLOCKS).contribution, stage(stages.START_BLOCKS).deviation
+    )
     return TimeMeasurements(
         settings=settings,
         pairs=pairs,
@@ -361,11 +313,11 @@ def measure_times(
         throughput=throughput,
         start_blocks=start_blocks,
         blocks=blocks,
-        start_weeks=asked(START_WEEKS, StartWeeks, zone=zone, blocks=tuple(map(int, blocks))),
-        start_weekdays=asked(START_WEEKDAYS, StartWeekdays, zone=zone),
-        start_hours=asked(START_HOURS, StartHours, zone=zone, weekend=weekend),
-        event_weekdays=asked(EVENT_WEEKDAYS, EventWeekdays, zone=zone),
-        event_hours=asked(EVENT_HOURS, EventHours, zone=zone, weekend=weekend),
+        start_weeks=asked(stages.START_WEEKS, questions.StartWeeks, zone=zone, blocks=tuple(map(int, blocks))),
+        start_weekdays=asked(stages.START_WEEKDAYS, questions.StartWeekdays, zone=zone),
+        start_hours=asked(stages.START_HOURS, questions.StartHours, zone=zone, weekend=weekend),
+        event_weekdays=asked(stages.EVENT_WEEKDAYS, questions.EventWeekdays, zone=zone),
+        event_hours=asked(stages.EVENT_HOURS, questions.EventHours, zone=zone, weekend=weekend),
     )
 
 
@@ -373,49 +325,44 @@ def measure_attribute(
     totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
 ) -> AttributeMeasurements:
     """C: the values of an attribute, then the same cells again or by last activity, with noise."""
-    measure = _measure_number if attribute.is_number else _measure_name
-    return measure(totals, attribute, flow, stage, noisy)
-
-
-def _measure_number(
-    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
-) -> AttributeMeasurements:
-    name, edges = attribute.name, attribute.edges
+    name, activities = attribute.name, flow.activities
     once, again = stage(first_stage(name)), stage(second_stage(name))
-    first = noisy(once.name, totals.sums(AttributeBins(contribution=once.contribution, attribute=name, edges=edges)))
-    question: CellQuestion = AttributeBins(contribution=again.contribution, attribute=name, edges=edges)
-    if measures_by_last(attribute, first, flow, once, again):
-        question = AttributeBinsByLast(
-            contribution=again.contribution, attribute=name, edges=edges, activities=flow.activities
-        )
-    return AttributeMeasurements(attribute, (), first, noisy(again.name, totals.sums(question)))
 
+    def bins(kind: Callable[..., CellQuestion], contribution: int, **options: Any) -> NDArray[np.int64]:
+        return totals.sums(kind(contribution=contribution, attribute=name, edges=attribute.edges, **options))
 
-def _measure_name(
-    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
-) -> AttributeMeasurements:
-    name = attribute.name
-    once, again = stage(first_stage(name)), stage(second_stage(name))
-    sums = totals.value_sums(AttributeValues(contribution=once.contribution, attribute=name))
-    candidates = sorted(value for value in sums if value is not None and value != OTHER)
-    with_noise = noisy(once.name, np.array([*(sums[value] for value in candidates), sums.get(None, 0)], dtype=np.int64))
-    kept = [index for index in range(len(candidates)) if with_noise[index] > once.threshold]
-    values = tuple(candidates[index] for index in kept)
-    first = with_noise[[*kept, len(candidates)]]
-    if measures_by_last(attribute, first, flow, once, again):
-        second = totals.sums(
-            AttributeValuesByLast(
-                contribution=again.contribution, attribute=name, values=values, activities=flow.activities
-            )
+    values: tuple[str, ...] = ()
+    if attribute.is_number:
+        first = noisy(once.name, bins(questions.AttributeBins, once.contribution))
+    else:
+        values, first = _select_values(totals, name, once, noisy)
+    by_last = measures_by_last(attribute, first, flow, once, again)
+    if attribute.is_number and by_last:
+        second = bins(questions.AttributeBinsByLast, again.contribution, activities=activities)
+    elif attribute.is_number:
+        second = bins(questions.AttributeBins, again.contribution)
+    elif by_last:
+        question = questions.AttributeValuesByLast(
+            contribution=again.contribution, attribute=name, values=values, activities=activities
         )
+        second = totals.sums(question)
     else:
         second = _folded(totals, name, values, again)
     return AttributeMeasurements(attribute, values, first, noisy(again.name, second))
 
 
+def _select_values(totals: Totals, name: str, stage: Stage, noisy: Noisy) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The values whose noisy sum exceeds the threshold, and their noisy sums with that of missing ones."""
+    sums = totals.value_sums(questions.AttributeValues(contribution=stage.contribution, attribute=name))
+    candidates = sorted(value for value in sums if value is not None and value != stages.OTHER)
+    drawn = noisy(stage.name, np.array([*(sums[value] for value in candidates), sums.get(None, 0)], dtype=np.int64))
+    kept = np.flatnonzero(drawn[:-1] > stage.threshold).tolist()
+    return tuple(candidates[index] for index in kept), drawn[[*kept, len(candidates)]]
+
+
 def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> NDArray[np.int64]:
     """Sums of the selected values, of all others together, and of missing ones."""
-    sums = totals.value_sums(AttributeValues(contribution=stage.contribution, attribute=name))
+    sums = totals.value_sums(questions.AttributeValues(contribution=stage.contribution, attribute=name))
     selected = [sums.get(value, 0) for value in values]
     others = sum(added for value, added in sums.items() if value is not None) - sum(selected)
     return np.array([*selected, others, sums.get(None, 0)], dtype=np.int64)

@@ -66,11 +66,11 @@ class UTravas(Mechanism):
     def _curve(self) -> KeepCurve:
         return replace(self.run.keep_curve(), build=self._table, runs=self.splits)
 
-    def _table(self) -> NoiseTable:
-        return self.run.keep_curve().table
-
     def keep_curve(self) -> KeepCurve:
         return self._curve
+
+    def _table(self) -> NoiseTable:
+        return self.run.keep_curve().table
 
     def losses(self) -> Losses:
         """All runs of all counts. Only their means are released, so nothing is claimed to be reached by several runs."""

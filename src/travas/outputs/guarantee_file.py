@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ..log.plain import plain
 from ..mechanisms.mechanism import Mechanism
 from ..releases.release import about_timestamps
 from ..trusted.numbers import as_text, rounded_up
@@ -75,7 +76,7 @@ def describe(mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str
 
 def describe_unit(mechanism: Mechanism) -> dict[str, Any]:
     """Describe the protected unit and, unless it is a case, what is counted and how (ε, δ) holds for all its cases."""
-    unit = {"name": mechanism.unit.name, "max_cases": mechanism.unit.max_cases}
+    unit: dict[str, Any] = plain(mechanism.unit)
     if mechanism.unit.is_case:
         return unit
     return unit | {"counted": mechanism.counted} | mechanism.unit_terms()
