@@ -21,7 +21,18 @@ from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis import CONTROL_FLOW
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.synthesis.chain import Chain, choose_pairs
-from travas.synthesis.generation import Lengths, Tilt, _apportioned, generate, hazards, simulate
+from travas.synthesis.generation import (
+    CLOSENESS,
+    Lengths,
+    Simulated,
+    Tilt,
+    _apportioned,
+    _minimum,
+    generate,
+    hazards,
+    reweighted,
+    simulate,
+)
 from travas.synthesis.measurements import Measurements
 from travas.synthesis.randomness import generator
 from travas.trusted.contributions import (
@@ -157,6 +168,18 @@ def test_order_two_is_chosen_where_pairs_are_strong() -> None:
     assert choose_pairs(weak, 10, 12) is None
 
 
+def test_transitions_of_released_variants_are_kept_sooner() -> None:
+    size = states(2)
+    noisy = np.where(cells(2), 1.0, 0.0) * STANDARD_DEVIATION  # one standard deviation everywhere
+    noisy[1, 2] = 0.4 * STANDARD_DEVIATION  # a → b
+    measurements = replace(
+        _empty(), variants=((("a", "b"), 10**6),), activities=("a", "b"), transitions=noisy.astype(np.int64),
+        refinement=np.zeros((0, size), dtype=np.int64), pairs=np.empty((0, 2), dtype=np.int64),
+    )  # fmt: skip
+    kept = np.argwhere(Chain.of(measurements).targets > 0).tolist()
+    assert kept == [[0, 0], [3, 4]]  # START → a and b → END, but not a → b
+
+
 @pytest.mark.parametrize("epsilon", ["1", "4", "20"])
 def test_rows_of_the_chain_are_distributions(epsilon: str) -> None:
     chain = Chain.of(released(epsilon=epsilon).measurements)
@@ -177,6 +200,44 @@ def test_labels_agree_with_the_history() -> None:
         *(row * states(chain.activities) + states(chain.activities) - 1 for row in range(99)),
     }
     assert set(used.tolist()) <= walked
+
+
+def test_a_quadratic_is_minimised() -> None:
+    random = generator(3)
+    root = random.normal(size=(12, 12)) * np.geomspace(1, 100, 12)
+    matrix, wanted = root.T @ root / 100 + np.eye(12), random.normal(size=12)
+
+    def slope(point: Any) -> Any:
+        return point @ matrix @ point / 2 - wanted @ matrix @ point, matrix @ (point - wanted)
+
+    assert np.allclose(_minimum(slope, np.zeros(12)), wanted, atol=1e-3)
+
+
+def test_weights_of_a_pool_are_the_best_ones() -> None:
+    """By the condition of optimality, computed anew: γ·ln(q/w) differs by the sum of φ·(m − N·E_q φ)/s² and a constant."""
+    measurements = released(epsilon="4", log=diverse()).measurements
+    chain, lengths = Chain.of(measurements), Lengths.of(measurements)
+    tilt = Tilt(np.ones(chain.targets.size), np.ones(BUCKETS))
+    made = simulate(chain, tilt, lengths.longest, 400, generator(1))
+    pool = made.without(frozenset(key for key, stuck in zip(made.keys(), made.stuck, strict=True) if stuck))
+    found = reweighted(pool, chain, lengths, 5.0)
+    bucket = bucket_of(pool.lengths)
+    raked = np.minimum(lengths.shares / np.maximum(np.bincount(bucket, minlength=BUCKETS) / len(bucket), 1e-12), 10)
+    raked = raked[bucket] / raked[bucket].sum()
+    features = np.zeros((len(bucket), chain.targets.size + BUCKETS))
+    transitions = Transitions.of(pool.codes, pool.lengths, chain.activities)
+    np.add.at(features, (transitions.owner, transitions.cell), 1.0)
+    features /= np.sqrt(np.maximum((features**2).sum(axis=1, keepdims=True), 1))
+    features[:, :-BUCKETS] *= (chain.targets > 0).ravel() * features[:, :-BUCKETS].any(axis=0)
+    features[np.arange(len(bucket)), chain.targets.size + bucket] = 1
+    measured = np.concatenate([chain.targets.ravel(), lengths.cases * np.bincount(bucket, raked, BUCKETS)])
+    spread = np.concatenate([np.full(chain.targets.size, chain.deviation), np.full(BUCKETS, 5.0)])
+    pull = features @ ((measured - lengths.cases * (found @ features)) / spread**2)
+    used = raked > 0
+    difference = CLOSENESS * np.log(found[used] / raked[used]) - pull[used]
+    assert isinstance(pool, Simulated) and found.sum() == pytest.approx(1) and np.ptp(difference) < 0.05
+    before, after = (np.abs((measured - lengths.cases * (q @ features)) / spread) for q in (raked, found))
+    assert after.max() < before.max()
 
 
 # ------------------------------------------------------------------------------------------------------ generation

@@ -8,10 +8,11 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trusted.contributions import cells
+from ..trusted.contributions import Transitions, cells
 from .measurements import REFINEMENT, TRANSITIONS, Measurements
 
 LEAST_DEVIATIONS = 1.5  # a transition below this many standard deviations is never kept
+LEAST_RELEASED = 0.5  # … unless it occurs in a released variant
 FALSE_PER_ROW = 0.5  # expected number of transitions that are kept though nothing but noise is there, per row
 STRONG = 16.0  # pairs above this many standard deviations favour order two
 STRONG_SHARE = 0.65  # … if they hold this share of the mass
@@ -46,7 +47,7 @@ class Chain:
         activities: The number of activities.
         targets: Kept transitions of order one in cases, by state and symbol; 0 where nothing is kept.
         deviation: The standard deviation of their noise.
-        cut: How many standard deviations a transition exceeds that was kept.
+        bar: By state and symbol, how many standard deviations a transition must exceed to be kept.
         starts: Where each context's entries begin; one more at the end.
         symbols: The symbol of every entry.
         weights: Its probability.
@@ -57,7 +58,7 @@ class Chain:
     activities: int
     targets: NDArray[np.float64]
     deviation: float
-    cut: float
+    bar: NDArray[np.float64]
     starts: NDArray[np.int64]
     symbols: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -70,8 +71,10 @@ class Chain:
         activities = len(measurements.activities)
         allowed = cells(activities)
         transitions, deviation = order_one(measurements)
-        cut = _cut(len(allowed))
-        targets = np.where(transitions > cut * deviation, transitions, 0.0)
+        bar = np.full(allowed.shape, _cut(len(allowed)))
+        released = Transitions.of(*released_traces(measurements), activities)
+        bar[released.state, released.symbol] = LEAST_RELEASED
+        targets = np.where(transitions > bar * deviation, transitions, 0.0)
         rows = _rows(targets, transitions)
         pairs = measurements.pairs if measurements.pairs is not None else np.empty((0, 2), dtype=np.int64)
         if len(pairs):
@@ -85,13 +88,21 @@ class Chain:
             activities=activities,
             targets=targets,
             deviation=deviation,
-            cut=cut,
+            bar=bar,
             starts=np.searchsorted(context, np.arange(len(rows) + 1)),
             symbols=symbols,
             weights=rows[context, symbols],
             cells=last[context] * len(allowed) + symbols,
             contexts=context_of[last[context], following],
         )
+
+
+def released_traces(measurements: Measurements) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The released variants that can be generated: their codes, one after another, and their lengths."""
+    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
+    traces = [trace for trace, _ in measurements.variants if code_of.keys() >= set(trace)]
+    codes = np.array([code_of[name] for trace in traces for name in trace], dtype=np.int64)
+    return codes, np.array([len(trace) for trace in traces], dtype=np.int64)
 
 
 def _cut(symbols: int) -> float:

@@ -2,13 +2,14 @@
 
 The chain's rows are measured on normalised transitions, and walkers may only choose symbols that fit their history. Both
 distort what is generated. So traces are simulated, normalised exactly as the measured ones were, and compared: moment
-matching finds factors that make simulated traces agree with the measurements.
+matching finds factors that make simulated traces agree with the measurements, and the traces of a pool are weighted so that
+they agree together.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..log.traces import Origin, Trace
 from ..trusted.contributions import BUCKETS, Transitions, bucket_of, longest_in, states
-from .chain import Chain
+from .chain import Chain, released_traces
 from .measurements import LENGTHS, VARIANTS, Measurements
 from .randomness import Random, generator
 
@@ -217,9 +218,10 @@ def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: 
     return tilt
 
 
-POOL = 4_000
+POOL = 12_000
 LARGEST_POOL = 200_000
 BLOCK = 20_000  # walkers at a time: bounds the memory
+USABLE = 0.1  # the least part of the pool that must not end in a dead end; else those traces are used too
 LARGEST_FACTOR = 10.0  # on the weight of a trace, to agree with the measured lengths
 
 
@@ -274,7 +276,7 @@ def _generated(measurements: Measurements, lengths: Lengths, number: int, random
     blocks = [min(BLOCK, size - start) for start in range(0, size, BLOCK)]
     made = [simulate(chain, tilt, lengths.longest, block, random) for block in blocks]
     pool = Simulated.joined(made).without(released)
-    sampled, repeats = _resampled(pool, lengths, number, random)
+    sampled, repeats = _resampled(pool, chain, measurements, lengths, number, random)
     begin = np.cumsum(pool.lengths) - pool.lengths
     names = measurements.activities
     traces: Counter[Trace] = Counter()
@@ -286,29 +288,117 @@ def _generated(measurements: Measurements, lengths: Lengths, number: int, random
 
 def _released_keys(measurements: Measurements) -> frozenset[bytes]:
     """Released variants as keys of simulated traces. All their cases are in the counts: none is generated again."""
-    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-    traces = [trace for trace, _ in measurements.variants if code_of.keys() >= set(trace)]
-    return frozenset(np.array([code_of[name] for name in trace], dtype=np.int64).tobytes() for trace in traces)
+    codes, lengths = released_traces(measurements)
+    return frozenset(Simulated(codes, lengths, np.zeros(len(lengths), dtype=bool)).keys())
 
 
 def _resampled(
-    pool: Simulated, lengths: Lengths, number: int, random: Random
+    pool: Simulated, chain: Chain, measurements: Measurements, lengths: Lengths, number: int, random: Random
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Traces of the pool and how often each is used: weighted so that lengths agree, by systematic resampling."""
-    usable = np.flatnonzero((pool.lengths > 0) & ~pool.stuck)
-    if len(usable) < number / 4:
-        usable = np.flatnonzero(pool.lengths > 0)
-    if not len(usable):
-        return usable, usable
-    bucket = bucket_of(pool.lengths[usable])
-    present = np.bincount(bucket, minlength=BUCKETS) / len(usable)
-    factors = np.minimum(lengths.shares / np.maximum(present, 1e-12), LARGEST_FACTOR)
-    weights = factors[bucket] if factors[bucket].any() else np.ones(len(usable))
-    begin = (np.cumsum(pool.lengths) - pool.lengths)[usable]
-    first, second = pool.codes[begin], pool.codes[np.minimum(begin + 1, len(pool.codes) - 1)]
-    order = np.lexsort((second, first, pool.lengths[usable]))  # neighbours are similar: sampling is spread over kinds
-    usable, weights = usable[order], weights[order]
-    total = np.concatenate([[0.0], np.cumsum(weights)]) / weights.sum() * number
+    """Traces of the pool and how often each is used: weighted to agree with the measurements, by systematic resampling."""
+    usable = (pool.lengths > 0) & ~pool.stuck
+    if usable.sum() < USABLE * len(usable):
+        usable = pool.lengths > 0
+    index = np.flatnonzero(usable)
+    if not len(index):
+        return index, index
+    part = Simulated(pool.codes[np.repeat(usable, pool.lengths)], pool.lengths[index], pool.stuck[index])
+    weights = reweighted(part, chain, lengths, measurements.deviation(LENGTHS))
+    begin = np.cumsum(part.lengths) - part.lengths
+    first, second = part.codes[begin], part.codes[np.minimum(begin + 1, len(part.codes) - 1)]
+    order = np.lexsort((second, first, part.lengths))  # neighbours are similar: sampling is spread over kinds
+    total = np.concatenate([[0.0], np.cumsum(weights[order])]) / weights.sum() * number
     total[-1] = number  # whatever was rounded
     repeats = np.diff(np.floor(total + random.random()).astype(np.int64))
-    return usable[repeats > 0], repeats[repeats > 0]
+    return index[order][repeats > 0], repeats[repeats > 0]
+
+
+# ------------------------------------------------------------------------------------------------- weights of a pool
+
+CLOSENESS = 0.5  # γ: how much a change of the weights costs, relative to the deviations from what was measured
+DESCENTS = 200
+MEMORY = 10
+PRECISE = 1e-3  # standard deviations
+
+Slope = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
+"""A convex function with its gradient."""
+
+
+def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation: float) -> NDArray[np.float64]:
+    """Weights of the traces of a pool, which add up to 1 and agree with lengths and kept transitions as far as noise allows.
+
+    First they agree with the lengths: w. Then q minimises γ·N·KL(q‖w) + ½·Σ((N·E_q φ − m)/s)², where φ are the length bucket
+    and the kept transitions of a trace, m and s what was measured of them and its deviation, and N the number of cases.
+    """
+    bucket = bucket_of(pool.lengths)
+    present = np.bincount(bucket, minlength=BUCKETS) / len(bucket)
+    factors = np.minimum(lengths.shares / np.maximum(present, 1e-12), LARGEST_FACTOR)
+    raked = factors[bucket] if factors[bucket].any() else np.ones(len(bucket))
+    raked = raked / raked.sum()
+    transitions = Transitions.of(pool.codes, pool.lengths, chain.activities)
+    kept = chain.targets.ravel()[transitions.cell] > 0
+    cells, column = np.unique(transitions.cell[kept], return_inverse=True)
+    scale = 1 / np.sqrt(np.maximum(transitions.squared_norms(), 1))
+    owner = np.concatenate([transitions.owner[kept], np.arange(len(bucket))])
+    column = np.concatenate([column, len(cells) + bucket])
+    cases = max(lengths.cases, 1.0)
+    by_length = np.bincount(bucket, raked, BUCKETS)
+    spread = np.concatenate([np.full(len(cells), chain.deviation), np.full(BUCKETS, length_deviation)])
+    target = np.concatenate([chain.targets.ravel()[cells], cases * by_length]) / spread
+    value = np.concatenate([scale[transitions.owner[kept]], np.ones(len(bucket))]) / spread[column]
+
+    def tilted(point: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(owner, value * point[column], len(bucket)) / CLOSENESS
+
+    def slope(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        power = tilted(point)
+        largest = power.max()
+        weights = raked * np.exp(power - largest)
+        total = weights.sum()
+        mean = np.bincount(column, value * weights[owner], len(point)) / total
+        dual = CLOSENESS * cases * (largest + np.log(total)) - point @ target + point @ point / 2
+        return float(dual), cases * mean - target + point
+
+    power = tilted(_minimum(slope, np.zeros(len(target))))
+    weights = raked * np.exp(power - power.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _minimum(function: Slope, point: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where a strictly convex function is least: L-BFGS with backtracking."""
+    changes = deque[tuple[NDArray[np.float64], NDArray[np.float64]]](maxlen=MEMORY)
+    value, slope = function(point)
+    for _ in range(DESCENTS):
+        if np.abs(slope).max(initial=0.0) < PRECISE:
+            break
+        direction = _newton_step(slope, changes)
+        step = 1.0 if changes else 1 / float(np.linalg.norm(slope))
+        tried = point + step * direction
+        new_value, new_slope = function(tried)
+        while new_value > value + 1e-4 * step * (slope @ direction):
+            step /= 2
+            if step < 1e-12:
+                return point  # rounding: nothing better can be found
+            tried = point + step * direction
+            new_value, new_slope = function(tried)
+        changes.append((tried - point, new_slope - slope))
+        point, value, slope = tried, new_value, new_slope
+    return point
+
+
+def _newton_step(
+    slope: NDArray[np.float64], changes: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+) -> NDArray[np.float64]:
+    """−H⁻¹·slope, where the inverse Hessian is estimated from the last changes of point and slope."""
+    step = -slope
+    used = [(moved, turned, moved @ turned) for moved, turned in changes if moved @ turned > 0]
+    shares = []
+    for moved, turned, product in reversed(used):
+        shares.append(moved @ step / product)
+        step = step - shares[-1] * turned
+    if used:
+        _, turned, product = used[-1]
+        step = step * (product / (turned @ turned))
+    for (moved, turned, product), share in zip(used, reversed(shares), strict=True):
+        step = step + (share - turned @ step / product) * moved
+    return step

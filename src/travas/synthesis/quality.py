@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES, cells
@@ -265,14 +265,12 @@ def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
         )
         for before, after in zip(*np.nonzero((used > 0) | (value > RADIUS * deviation * np.sqrt(number))), strict=True)
     ]
-    return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(
-        chain, float(kept.sum()), int(allowed.sum())
-    )
+    return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(chain, float(kept.sum()), allowed)
 
 
-def _noise_share(chain: Chain, kept: float, cells_in_all: int) -> float:
-    """What cells without any case would contribute beyond the cut, relative to everything that is used."""
-    expected = cells_in_all * chain.deviation * NormalDist().pdf(chain.cut)
+def _noise_share(chain: Chain, kept: float, allowed: NDArray[np.bool_]) -> float:
+    """What cells without any case would contribute beyond the bar, relative to everything that is used."""
+    expected = chain.deviation * float(np.exp(-(chain.bar[allowed] ** 2) / 2).sum()) / np.sqrt(2 * np.pi)
     return min(1.0, expected / kept) if kept > 0 else 1.0
 
 
