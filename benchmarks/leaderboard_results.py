@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 from harness import DATA
 
-from travas.evaluation.experiment import finished
-from travas.evaluation.grid import ORIGINAL, Grid, read_grid
+from travas.evaluation.experiment import ORIGINAL, Grid, finished, read_grid
 from travas.evaluation.results import goodness, summary
 
 FOLDER = Path(__file__).parents[1] / "experiments"

@@ -273,7 +273,7 @@ def test_the_error_rate_of_guesses_is_kept() -> None:
 def test_orders_and_texts() -> None:
     assert larger_first(0, 0) == 0.5 and larger_first(5, 0) > 0.9999
     assert chance_of_text("17", 1) == 1 and chance_of_text("3f2504e0-4f89-11d3-9a0c-0305e82c3301", 1000) < 1e-12
-    assert markov((10, 0.01))(5) == pytest.approx(0.02) and markov([0.5, 0.25])(1) == 0.75 and markov([0.5])(0) == 1
+    assert markov(0.1)(5) == pytest.approx(0.02) and markov(0.75)(1) == 0.75 and markov(0.5)(0) == 1
 
 
 def test_power_is_that_of_the_binomial_distribution() -> None:

@@ -83,3 +83,22 @@ def test_a_comparison_states_which_counts_it_used(frequencies: Any, tmp_path: Pa
     for released in (release, path):
         assert package.compare(LOG, released, ["case_coverage"]).as_json()["frequencies"] == frequencies
     assert package.compare(LOG, LOG, ["case_coverage"]).frequencies == ""
+
+
+def test_two_halves_of_the_original_are_the_floor(tmp_path: Path) -> None:
+    """No release is closer to a log than another sample of the same process: without it, numbers cannot be judged."""
+    frequent = {("a", "b"): 6000, ("a", "c"): 3000, ("b",): 1000}
+    found = package.compare(frequent, package.anonymize(frequent, epsilon=1, delta="1e-6"))
+    assert found.halves is not None and found.halves.values.keys() == found.values.keys() - {
+        "directly_follows_difference",
+        "trace_lengths",
+        "top_variants",
+    }
+    assert 0.97 < found.halves.values["relative_log_similarity"] < 1 and found.halves.values["case_coverage"] == 1
+    assert package.compare(dict(reversed(frequent.items())), frequent).halves == found.halves  # drawn by a fixed seed
+    unique = {(f"{number}",): 1 for number in range(100)}
+    assert package.compare(unique, unique, ["case_coverage"]).as_json()["halves"] == {"case_coverage": 0.0}
+    assert package.compare({("a",): 1}, unique).as_json()["halves"] == {}  # one case has no halves
+    of_map = package.compare(frequent, package.process_map(frequent, epsilon=1, delta="1e-6"))
+    assert of_map.halves is not None and of_map.halves.process_map is not None
+    assert 0 < of_map.halves.process_map.total_variation < 0.05

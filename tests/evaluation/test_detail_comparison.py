@@ -14,7 +14,7 @@ import pytest
 from conftest import Run
 from timed_log import timed_frame
 from travas import Attribute, ParameterError, Reading, Times, compare, read, synthesize
-from travas.evaluation.details import compare_details, detailed_log, fetched_cases
+from travas.evaluation.details import compare_details, fetched_cases
 from travas.log.questions import Details
 from travas.releases.release import Profile
 from travas.releases.synthetic_log import SyntheticRelease
@@ -61,11 +61,11 @@ def test_only_what_was_read_can_be_compared(tmp_path: Path) -> None:
         compare_details(read(frame), made)
     assert compare_details(read(frame, Reading(details=Details("read"))), made).times is not None
     alone = made.write(tmp_path / "s.csv")
-    assert detailed_log(alone) is not None
-    Path(f"{alone}.guarantee.json").unlink()  # which says what its columns mean
-    assert detailed_log(alone) is None
+    assert compare(frame, alone).details is not None
+    Path(f"{alone}.guarantee.json").unlink()  # then it is a log like any other
+    assert compare(frame, alone).details is None
     plain = synthesize(frame, epsilon=1, delta="1e-6", times=None)
-    assert detailed_log(plain.write(tmp_path / "s.json")) is None
+    assert compare(frame, plain.write(tmp_path / "s.json")).details is None
 
 
 AWKWARD = Attribute("case:we\\u{31}ght\x01", bins=[0, 50, 100])
@@ -87,11 +87,8 @@ def test_every_format_has_the_same_distances(
     suffix: str, profile: Profile, released: tuple[pl.DataFrame, SyntheticRelease], tmp_path: Path
 ) -> None:
     frame, made = released
-    read_back = detailed_log(made.write(tmp_path / f"s{suffix}", profile=profile))
-    assert read_back is not None
-    log = read(frame, Reading(details=made.mechanism.details))
-    expected, found = compare_details(log, made), compare_details(log, read_back)
-    assert found == expected
+    expected = compare_details(read(frame, Reading(details=made.mechanism.details)), made)
+    assert compare(frame, made.write(tmp_path / f"s{suffix}", profile=profile)).details == expected
     assert expected.times is not None and expected.times.throughput > 0 and expected.attributes[0].alone > 0
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 from travas import ParameterError
 from travas.evaluation import results as pictures
 from travas.evaluation.compare import METRICS, find_metric
-from travas.evaluation.grid import ORIGINAL, Grid, GridEntry, LogFile
+from travas.evaluation.experiment import ORIGINAL, Grid, GridEntry, LogFile
 from travas.evaluation.results import goodness, mean_with_interval, summary
 from travas.plots import experiment_figures as figures
 from travas.sources.reading import DEFAULT_READING

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from travas import LogError, Reading, read
-from travas.evaluation.experiment import experiment, finished, seeded_release
-from travas.evaluation.grid import ORIGINAL, read_grid
+from travas.evaluation.experiment import ORIGINAL, experiment, finished, read_grid, seeded_release
 from travas.evaluation.results import summary
 
 ELSEWHERE = '''

@@ -15,12 +15,11 @@ import polars as pl
 import pytest
 
 from conftest import Run
-from travas import LogError
+from travas import Log, LogError
 from travas.errors import MissingExtraError, OutputError
 from travas.evaluation import experiment as experiments
 from travas.evaluation.compare import METRICS
-from travas.evaluation.experiment import experiment, measure, seeded_release
-from travas.evaluation.grid import NUMBERS, ORIGINAL, Grid, read_grid
+from travas.evaluation.experiment import NUMBERS, ORIGINAL, Grid, experiment, measure, read_grid, seeded_release
 from travas.mechanisms import MECHANISMS, prefix_tree
 from travas.mechanisms.registry import options_of
 from travas.sources.reading import Reading
@@ -116,6 +115,12 @@ def test_synthetic_logs_are_measured_and_reproduced(small_csv: Path, tmp_path: P
     synthetic = results.filter(label="synthesis")
     assert synthetic["error"].to_list() == [None, None] and synthetic["relative_log_similarity"].min() > 0.7  # type: ignore[operator]
     assert synthetic["relative_log_similarity"].n_unique() == 2  # another seed, other noise
+
+
+def test_the_order_in_which_a_log_is_read_changes_no_seeded_release() -> None:
+    log = {("a", "b"): 300, ("b", "c", "d"): 200, ("d", "a"): 9}
+    one, other = (Log.from_mapping(rows).canonical() for rows in (log, dict(reversed(log.items()))))
+    assert (one.alphabet, one.keys, one.counts.tolist()) == (other.alphabet, other.keys, other.counts.tolist())
 
 
 def test_a_wider_grid_keeps_what_is_done(grid: Path, tmp_path: Path) -> None:

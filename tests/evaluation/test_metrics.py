@@ -228,7 +228,7 @@ def test_compare_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     assert "CONFIDENTIAL" in ran.out and "relative log similarity" in ran.out
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     facts = json.loads(travas("compare", small_csv, out, "--json").out)
-    assert {*DEFAULT_METRICS, "confidential", "remarks", "frequencies"} == set(facts)
+    assert {*DEFAULT_METRICS, "confidential", "remarks", "frequencies", "halves"} == set(facts)
     assert 0 <= facts["relative_log_similarity"] <= 1
     one = json.loads(travas("compare", small_csv, out, "--json", "--metric", "case_coverage").out)
     assert set(one) == {"case_coverage", "confidential", "remarks", "frequencies"}

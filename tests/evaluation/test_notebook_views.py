@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import travas
 from travas.errors import CONFIDENTIAL_HEADING
+from travas.evaluation.compare import MapComparison
 from travas.evaluation.details import DetailComparison
 from travas.evaluation.forecast import LOOKING
-from travas.evaluation.map_comparison import MapComparison
 from travas.log.abstraction import parse_ladder
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 90, ("register", "<i>release"): 10}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from travas import Synthesis
-from travas.evaluation.outlook import detail_facts
+from travas.evaluation.kinds import detail_facts
 
 
 @pytest.mark.parametrize(

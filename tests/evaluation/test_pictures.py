@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from travas import Log, anonymize
-from travas.evaluation import views as pictures
-from travas.evaluation.forecast import chances, forecast
+from travas.evaluation.compare import draw_comparison
+from travas.evaluation.forecast import chances, draw_chances, draw_forecast, forecast
 from travas.log.abstraction import parse_ladder
 from travas.mechanisms import mechanism
 from travas.plots import figures
@@ -31,13 +31,13 @@ def titles(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_what_shows_the_original_log_says_so(titles: list[str], tmp_path: Path) -> None:
     rule = mechanism("optimal", "1", "1e-6")
-    pictures.draw_comparison(LOG, LOG, tmp_path / "c.png")
-    pictures.draw_forecast(forecast(LOG, [rule], parse_ladder("full,set")), tmp_path / "f.png")
+    draw_comparison(LOG, LOG, tmp_path / "c.png")
+    draw_forecast(forecast(LOG, [rule], parse_ladder("full,set")), tmp_path / "f.png")
     assert len(titles) == 2 and all(title.startswith("CONFIDENTIAL") for title in titles)
 
 
 def test_what_shows_no_log_or_a_release_does_not(titles: list[str], tmp_path: Path) -> None:
     rule = mechanism("optimal", "1", "1e-6")
-    pictures.draw_chances([(rule, chances(rule))], tmp_path / "k.png")
+    draw_chances([(rule, chances(rule))], tmp_path / "k.png")
     anonymize({("a", "b"): 300}, epsilon=1, delta="1e-6").draw(tmp_path / "r.png")
     assert titles[0] == "" and titles[1].startswith("Released log: 1 variants ")

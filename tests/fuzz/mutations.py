@@ -18,7 +18,7 @@ from unittest import mock
 import travas
 from travas import Abstraction, LogError, Reading, TravasError
 from travas.budget.policy import Policy
-from travas.evaluation.grid import read_grid
+from travas.evaluation.experiment import read_grid
 from travas.log.abstraction import parse_ladder
 from travas.mechanisms import from_description
 from travas.project.project_file import file_values

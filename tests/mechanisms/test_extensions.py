@@ -15,8 +15,7 @@ from foreign_package import LOG, write_package
 from conftest import Run
 from travas import Ledger, Log, LogError, Optimal, ParameterError, Standing, anonymize, compare, verify
 from travas.errors import VerificationError
-from travas.evaluation.experiment import measure
-from travas.evaluation.grid import read_grid
+from travas.evaluation.experiment import measure, read_grid
 from travas.mechanisms import from_description, mechanism
 
 

@@ -18,7 +18,7 @@ from silent_noise import without_noise
 
 from travas import Log, ParameterError, Standing
 from travas.errors import VerificationError
-from travas.evaluation.outlook import outlook
+from travas.evaluation.kinds import outlook
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian import MOST_ACTIVITIES, MOST_KEYS

@@ -52,28 +52,28 @@ def _show_comparison(comparison: Comparison) -> None:
     """Print a comparison as a table: each metric with its value and meaning. Confidential."""
     from rich.table import Table
 
-    from ..evaluation.compare import find_metric
-    from ..evaluation.metrics import EdgeDifference
+    from ..evaluation.compare import HALVES, Comparison, find_metric, in_one_line
 
-    words = grid()
+    floor, words = comparison.halves or Comparison({}), grid()
     for name, text in comparison.in_words().items():
         words.add_row(name, text)
+        if name in floor.in_words():
+            words.add_row("", f"{HALVES.lower()}: {floor.in_words()[name]}")
     if comparison.process_map is not None:
         panel(words, CONFIDENTIAL_HEADING, "yellow")
         return
     out = console()
     out.print(CONFIDENTIAL_HEADING, style="bold yellow")
-    table = grid("right")
+    table = Table(box=None)
+    for column in ("", "released", "halves"):
+        table.add_column(column, justify="right" if column else "left", no_wrap=True)
+    table.add_column("")
     for name, value in comparison.values.items():
-        if isinstance(value, int | float):
-            shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-            table.add_row(name.replace("_", " "), shown, find_metric(name).meaning)
-        elif isinstance(value, EdgeDifference):
-            steps = f"{len(value.lost):,} lost"
-            table.add_row(
-                "directly-follows steps", steps, f"of {len(value.lost) + value.kept:,}; {len(value.added):,} are new"
-            )
+        if shown := in_one_line(value):
+            table.add_row(name.replace("_", " "), shown, in_one_line(floor.values.get(name)), find_metric(name).meaning)
     out.print(table)
+    if floor.values:
+        out.print(f"halves: {HALVES.lower()}, compared with each other; no release can be expected to be closer")
     if "top_variants" in comparison.values:
         table = Table(title="Most frequent variants", title_justify="left", box=None)
         for column in ("original", "released"):

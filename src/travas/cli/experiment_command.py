@@ -36,7 +36,7 @@ def experiment(
     Example: travas experiment experiments/paper.toml --plot docs/images
     """
     from ..evaluation.experiment import experiment as run_experiment
-    from ..evaluation.grid import read_grid
+    from ..evaluation.experiment import read_grid
     from ..evaluation.results import summary, summary_path, write_summary
 
     processes = typed_whole_number(workers, "workers")

@@ -61,9 +61,8 @@ def forecast(
     Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz ·
     travas forecast --kinds --epsilon 1 --delta 1e-6 --stated-cases 5000
     """
-    from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
+    from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances, draw_chances, draw_forecast
     from ..evaluation.forecast import forecast as forecast_log
-    from ..evaluation.views import draw_chances, draw_forecast
 
     cases, activities = stated_number(stated_cases), typed_whole_number(stated_activities, "stated_activities")
     if log is None:
@@ -140,7 +139,7 @@ def _show_forecast(forecast: Forecast, weak: list[str], as_json: bool) -> None:
     """Print the expected shares of the original log and a recommendation. Confidential."""
     from rich.table import Table
 
-    from ..evaluation.forecast import LOOKING
+    from ..evaluation.forecast import LOOKING, WHATS
 
     if as_json:
         cells = [
@@ -166,16 +165,13 @@ def _show_forecast(forecast: Forecast, weak: list[str], as_json: bool) -> None:
         return
     out = console()
     out.print(CONFIDENTIAL_HEADING, style="bold yellow")
-    for what in ("cases", "variants"):
+    for what in WHATS:
         table = Table(box=None, title=f"Expected share of the {what} kept", title_justify="left")
-        for column in ("ε", "δ", *map(str, dict.fromkeys(cell.abstraction for cell in forecast.cells))):
+        head, *rows = forecast.shares(what)
+        for column in head:
             table.add_column(column, justify="right", no_wrap=True)
-        rows: dict[tuple[str, str], list[str]] = {}
-        for cell in forecast.cells:
-            shares = rows.setdefault((as_text(cell.epsilon), as_text(cell.delta)), [])
-            shares.append(f"{float(getattr(cell, what)):.0%}")
-        for parameters, shares in rows.items():
-            table.add_row(*parameters, *shares)
+        for row in rows:
+            table.add_row(*row)
         out.print(table)
     out.print()
     for line in (*forecast.recommendation(), *weak, LOOKING):

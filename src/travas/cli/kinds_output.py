@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from .. import explain
@@ -12,7 +11,7 @@ from ..trusted.numbers import as_text
 from .console import console, grid, panel, print_json, progress
 
 if TYPE_CHECKING:
-    from ..evaluation.kinds import MapTrial, Trial
+    from ..evaluation.kinds import Trial
 
 
 def compare_kinds(
@@ -43,7 +42,7 @@ def compare_kinds(
         ]
         facts["advice"] = list(words)
         if tried:
-            facts["trials"] = {trial.alternative: _trial_facts(trial) for trial in tried}
+            facts["trials"] = {trial.alternative: trial.facts for trial in tried}
         print_json(facts)
         return
     table = grid()
@@ -59,25 +58,19 @@ def compare_kinds(
         console().print(LOOKING)
 
 
-def _trial_facts(trial: Trial | MapTrial) -> dict[str, Any]:
-    facts = asdict(trial)
-    del facts["alternative"]
-    return facts
-
-
-def _show_trials(tried: list[Trial | MapTrial]) -> None:
-    from ..evaluation.kinds import MapTrial
-
+def _show_trials(tried: list[Trial]) -> None:
     table = grid()
     for trial in tried:
-        if isinstance(trial, MapTrial):
-            kept = f"{trial.kept_mass:.1%} of the directly-follows mass has its pair in the map"
-            table.add_row(trial.alternative, f"numbers off by {trial.count_error:.1%}", kept)
+        facts = trial.facts
+        if trial.alternative == "process map":
+            kept = f"{facts['kept_mass']:.1%} of the directly-follows mass has its pair in the map"
+            table.add_row(trial.alternative, f"numbers off by {facts['count_error']:.1%}", kept)
             continue
-        similar = "not computed, too many variants" if trial.similarity is None else f"{trial.similarity:.3f}"
+        similar = "not computed, too many variants" if facts["similarity"] is None else f"{facts['similarity']:.3f}"
         table.add_row(
             trial.alternative,
             f"similarity {similar}",
-            f"{trial.case_coverage:.1%} of the cases have a released variant; {number_of(trial.variants, 'variants')}",
+            f"{facts['case_coverage']:.1%} of the cases have a released variant; "
+            f"{number_of(int(facts['variants'] or 0), 'variants')}",
         )
     panel(table, f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)", "yellow")

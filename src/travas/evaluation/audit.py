@@ -6,24 +6,31 @@ hypotheses and their derivation: docs/audit.md.
 
 from __future__ import annotations
 
+import gzip
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import attrs
+import polars as pl
+from lxml import etree
 
 from ..errors import EmptyLogError, LogError
-from ..log.log import Log
 from ..log.traces import Trace
 from ..search.table_builders import predicted_length
+from ..sources.column_names import recognised
+from ..sources.columns import Columns
+from ..sources.csv_files import table_of
 from ..sources.engine import read
-from ..sources.reading import DEFAULT_READING, Reading
+from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.reading import CASE, DEFAULT_READING, Reading
 from ..trusted.numbers import Number, as_text, exact_delta, exact_epsilon
 from .compare import released_variants
-from .event_values import EventTable, Timeline, event_table, instant
 
 COPIED = 0.1
 """The power of a test is stated against a method that copies each candidate with this probability."""
@@ -36,22 +43,25 @@ class Finding:
     Attributes:
         name: What is tested.
         null: What is assumed; it includes the claim.
-        observed: What was found, in words.
         hits: How many of the candidates were found.
         candidates: How many there could have been.
-        p_value: An upper bound on the probability of as many hits.
         at: The p-value as a function of the number of hits.
+        observed: What was found, in words.
         reason: Why the test could not be made; empty if it was.
     """
 
     name: str
     null: str
-    observed: str = ""
     hits: int = 0
     candidates: int = 0
-    p_value: float = 1.0
     at: Callable[[int], float] = field(default=lambda _: 1.0, repr=False, compare=False)
+    observed: str = ""
     reason: str = ""
+
+    @property
+    def p_value(self) -> float:
+        """An upper bound on the probability of as many hits, under the null hypothesis."""
+        return self.at(self.hits)
 
     def needed(self, level: float) -> int | None:
         """The least number of hits that contradicts the claim at this level; None if no number does."""
@@ -71,41 +81,20 @@ class Finding:
 
 def binomial_tail(least: int, trials: int, chance: float) -> float:
     """P[X ≥ least] for X of Binomial(trials, chance)."""
-    if least <= 0:
-        return 1.0
+    import numpy as np
+
+    if least <= 0 or chance >= 1:
+        return float(least <= trials)
     if least > trials or chance <= 0:
         return 0.0
-    if chance >= 1:
-        return 1.0
-    if least <= trials * chance:  # sum the shorter side
-        return max(0.0, 1.0 - _binomial_sum(range(least - 1, -1, -1), trials, chance))
-    return min(1.0, _binomial_sum(range(least, trials + 1), trials, chance))
+    numbers = np.arange(trials + 1)
+    logs = np.r_[0.0, np.cumsum(np.log(numbers[1:]))]  # of factorials
+    terms = np.exp(logs[-1] - logs - logs[::-1] + numbers * math.log(chance) + (trials - numbers) * math.log1p(-chance))
+    return min(1.0, float(terms[least:].sum()))
 
 
-def _binomial_sum(numbers: range, trials: int, chance: float) -> float:
-    """The sum of probabilities from the largest on, until what is left does not matter."""
-    total = 0.0
-    for number in numbers:
-        term = math.exp(
-            math.lgamma(trials + 1)
-            - math.lgamma(number + 1)
-            - math.lgamma(trials - number + 1)
-            + number * math.log(chance)
-            + (trials - number) * math.log1p(-chance)
-        )
-        total += term
-        if term < total * 1e-17:
-            break
-    return total
-
-
-def markov(chances: Sequence[float] | tuple[int, float]) -> Callable[[int], float]:
+def markov(expected: float) -> Callable[[int], float]:
     """P[at least k of the events] ≤ the sum of their probabilities over k, whatever their dependence (Lemma 7)."""
-    if isinstance(chances, tuple):
-        number, chance = chances
-        expected = number * chance
-    else:
-        expected = math.fsum(chances)
     return lambda hits: 1.0 if hits <= 0 else min(1.0, expected / hits)
 
 
@@ -272,63 +261,64 @@ def audit(
     if not len(before):
         raise EmptyLogError("the original log is empty: nothing can be tested against it")
     after = released_variants(released, reading)
-    made_up = None if canaries is None else read(canaries, _without_unit(reading))
-    tables = event_table(original, reading), _released_table(released, reading)
-    true, shown = dict(before.items()), dict(after.items())
+    cases = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
+    made_up = () if canaries is None else tuple(trace for trace, _ in read(canaries, cases).items())
     numbers = float(claim[0]), float(claim[1])
+    logs = _Logs(dict(before.items()), dict(after.items()), event_table(original, reading), _shown(released, reading))
     findings = [
-        _rare_variants(
-            true, shown, numbers, before.unit.noun, set(made_up.traces(range(len(made_up)))) if made_up else set()
-        ),
-        *_exact_counts(true, shown, numbers, predicted_length(*claim) if claim[1] else 1, before.unit.max_cases),
-        _order_of_counts(true, _order(after, tables[1]), numbers),
-        _order_of_cases(true, tables),
-        *_values(tables, numbers, frozenset(public)),
-        _times(tables, numbers),
-        _canaries(made_up, true, shown, numbers),
+        _rare_variants(logs, numbers, before.unit.noun, made_up),
+        *_exact_counts(logs, numbers, predicted_length(*claim) if claim[1] else 1),
+        _order_of_counts(logs, numbers),
+        _order_of_cases(logs),
+        *_values(logs, numbers, frozenset(public)),
+        _times(logs, numbers),
+        _canaries(logs, numbers, made_up),
     ]
     whom = "one case" if before.unit.is_case else "all cases of one person"
     return Audit(as_text(claim[0]), as_text(claim[1]), whom, tuple(findings))
 
 
-def _without_unit(reading: Reading) -> Reading:
-    return attrs.evolve(reading, unit=None, max_cases=None, counted=None)
-
-
-def _released_table(released: Any, reading: Reading) -> EventTable | None:
-    try:
-        return event_table(released, Reading())
-    except LogError:
-        return event_table(released, reading)
-
-
 # ------------------------------------------------------------------------------------------------------ the tests
 
+_Claim = tuple[float, float]
 
-def _rare_variants(
-    true: dict[Trace, int], shown: dict[Trace, int], claim: tuple[float, float], unit: str, canaries: set[Trace]
-) -> Finding:
+
+@dataclass(frozen=True, eq=False)
+class _Logs:
+    """Both logs: their variants with counts, and their events where they have some."""
+
+    true: dict[Trace, int]
+    shown: dict[Trace, int]
+    before: EventTable | None
+    after: EventTable | None
+
+
+def _binomial(trials: int, chance: float) -> Callable[[int], float]:
+    return lambda hits: binomial_tail(hits, trials, chance)
+
+
+def _rare_variants(logs: _Logs, claim: _Claim, unit: str, canaries: Collection[Trace]) -> Finding:
     name = f"variants of one {unit}"
     null = (
         f"each variant that exactly one {unit} has is released with a probability of at most δ, because without that {unit} "
         "it would not be in the log, and the method releases only variants of the log, or parts of their traces"
     )
-    candidates = [trace for trace, count in true.items() if count == 1 and trace not in canaries]
-    if shown.keys() - true.keys():
+    added = set(canaries)
+    candidates = [trace for trace, count in logs.true.items() if count == 1 and trace not in added]
+    if logs.shown.keys() - logs.true.keys():
         return Finding(name, null, reason=_INVENTS)
     if not candidates:
         return Finding(name, null, reason=f"no variant of the original has exactly one {unit}")
-    others = [trace for trace in true if len(trace) > 1]
-    own = (trace for trace in candidates if trace in shown and not any(_is_part(trace, other) for other in others))
-    hits, at = len(list(islice(own, _MOST_HITS))), markov((len(candidates), claim[1]))
+    others = [trace for trace in logs.true if len(trace) > 1]
+    own = (trace for trace in candidates if trace in logs.shown and not any(_is_part(trace, other) for other in others))
+    hits, expected = len(list(islice(own, _MOST_HITS))), len(candidates) * claim[1]
     alone = binomial_tail(hits, len(candidates), claim[1])
-    number = f"{hits:,}{' or more' if hits == _MOST_HITS else ''}"
     observed = (
-        f"{number} of {len(candidates):,} such variants are in the release, not counting parts of other traces; at most "
-        f"{len(candidates) * claim[1]:.2g} are expected (if variants are treated independently, as many have the "
-        f"probability {alone:.1e})"
+        f"{hits:,}{' or more' if hits == _MOST_HITS else ''} of {len(candidates):,} such variants are in the release, not "
+        f"counting parts of other traces; at most {expected:.2g} are expected (if variants are treated independently, as "
+        f"many have the probability {alone:.1e})"
     )
-    return Finding(name, null, observed, hits, len(candidates), at(hits), at)
+    return Finding(name, null, hits, len(candidates), markov(expected), observed)
 
 
 def _is_part(trace: Trace, other: Trace) -> bool:
@@ -337,173 +327,279 @@ def _is_part(trace: Trace, other: Trace) -> bool:
     return len(trace) < len(other) and all(activity in rest for activity in trace)
 
 
-def _exact_counts(
-    true: dict[Trace, int], shown: dict[Trace, int], claim: tuple[float, float], least: int, cases: int
-) -> Iterable[Finding]:
-    assumed = (
+def _exact_counts(logs: _Logs, claim: _Claim, least: int) -> Iterable[Finding]:
+    names = "exact counts", "counts with the same error"
+    null = (
         "every count has its own additive noise, whose distribution does not depend on the count; then no single error "
         "has a probability above (e^ε − 1 + 2δ)/(e^ε + 1)"
     )
-    errors = [shown[trace] - count for trace, count in true.items() if count >= least and trace in shown]
-    atom = largest_atom(*claim)
-    few = f"no variant of {least:,} or more cases, which no threshold touches, is in both logs"
+    common = ((trace, count) for trace, count in logs.true.items() if count >= least and trace in logs.shown)
+    errors = [logs.shown[trace] - count for trace, count in common]
+    number, atom = len(errors), largest_atom(*claim)
     if not errors or atom >= 1:
-        yield Finding("exact counts", assumed, reason=few)
-        yield Finding("counts with the same error", assumed, reason=few)
+        few = f"no variant of {least:,} or more cases, which no threshold touches, is in both logs"
+        yield from (Finding(name, null, reason=few) for name in names)
         return
-    exact, at = errors.count(0), _binomial(len(errors), atom)
-    observed = f"{exact:,} of {len(errors):,} counts are exact; {len(errors) * atom:.3g} or fewer are expected"
-    yield Finding("exact counts", assumed, observed, exact, len(errors), at(exact), at)
-    most, of_most = same_error(errors, atom)
-    observed = f"{most:,} of {len(errors):,} counts have the same error"
-    yield Finding("counts with the same error", assumed, observed, most, len(errors), of_most(most), of_most)
+    exact, (most, of_most) = errors.count(0), same_error(errors, atom)
+    observed = f"{exact:,} of {number:,} counts are exact; {number * atom:.3g} or fewer are expected"
+    yield Finding(names[0], null, exact, number, _binomial(number, atom), observed)
+    yield Finding(names[1], null, most, number, of_most, f"{most:,} of {number:,} counts have the same error")
 
 
-def _binomial(trials: int, chance: float) -> Any:
-    return lambda hits: binomial_tail(hits, trials, chance)
-
-
-def _order(after: Log, table: EventTable | None) -> list[Trace]:
-    """The released variants in the order of the file."""
-    order: list[Trace] = [*(table.first_occurrences() if table is not None else ())]
-    return order or after.traces(range(len(after)))
-
-
-def _order_of_counts(true: dict[Trace, int], order: Sequence[Trace], claim: tuple[float, float]) -> Finding:
+def _order_of_counts(logs: _Logs, claim: _Claim) -> Finding:
+    name = "order of counts"
     null = (
         "the method treats all variants in the same way, each with its own noise; then of two whose counts differ by one, the "
         "larger comes first with a probability of at most (e^2ε + (1 + e^ε)δ)/(1 + e^2ε)"
     )
+    order = (logs.after.first_occurrences() if logs.after is not None else []) or list(logs.shown)
     rank = {trace: index for index, trace in enumerate(order)}
-    known = sorted((trace for trace in rank if trace in true), key=lambda trace: (true[trace], trace))
-    pairs, free = [], True
-    for small, large in pairwise(known):
-        if free and true[large] - true[small] == 1:
+    known = sorted((trace for trace in rank if trace in logs.true), key=lambda trace: (logs.true[trace], trace))
+    pairs: list[tuple[Trace, Trace]] = []
+    for small, large in pairwise(known):  # each variant in one pair at most
+        if logs.true[large] - logs.true[small] == 1 and not (pairs and pairs[-1][1] == small):
             pairs.append((small, large))
-            free = False
-        else:
-            free = True
     if not pairs:
-        return Finding("order of counts", null, reason="no two released variants have counts that differ by one")
-    hits, at = sum(rank[large] < rank[small] for small, large in pairs), _binomial(len(pairs), larger_first(*claim))
+        return Finding(name, null, reason="no two released variants have counts that differ by one")
+    hits = sum(rank[large] < rank[small] for small, large in pairs)
     observed = f"in {hits:,} of {len(pairs):,} pairs the variant with one more case comes first"
-    return Finding("order of counts", null, observed, hits, len(pairs), at(hits), at)
+    return Finding(name, null, hits, len(pairs), _binomial(len(pairs), larger_first(*claim)), observed)
 
 
-def _order_of_cases(true: dict[Trace, int], tables: tuple[EventTable | None, EventTable | None]) -> Finding:
+def _order_of_cases(logs: _Logs) -> Finding:
+    name = "order of cases"
     null = (
         "the order of the original log plays no role: of two variants with equal counts each comes first equally often"
     )
-    name = "order of cases"
-    if tables[0] is None or tables[1] is None:
+    if logs.before is None or logs.after is None:
         return Finding(name, null, reason="one of the logs has no events in an order")
-    earlier = {trace: index for index, trace in enumerate(tables[0].first_occurrences())}
-    order = tables[1].first_occurrences()
-    if order == sorted(order):
+    earlier, later = (
+        {trace: index for index, trace in enumerate(table.first_occurrences())} for table in (logs.before, logs.after)
+    )
+    if list(later) == sorted(later):
         return Finding(name, null, reason="the variants are in alphabetical order")
-    later = {trace: index for index, trace in enumerate(order)}
     by_count: dict[int, list[Trace]] = {}
-    for trace in sorted(later):
-        if trace in earlier and trace in true:
-            by_count.setdefault(true[trace], []).append(trace)
+    for trace in sorted(later.keys() & earlier.keys() & logs.true.keys()):
+        by_count.setdefault(logs.true[trace], []).append(trace)
     pairs = [pair for group in by_count.values() for pair in zip(group[::2], group[1::2], strict=False)]
     if not pairs:
         return Finding(name, null, reason="no two released variants have equal counts in the original")
     hits = sum((earlier[one] < earlier[two]) == (later[one] < later[two]) for one, two in pairs)
-    at = _binomial(len(pairs), 0.5)
     observed = f"{hits:,} of {len(pairs):,} pairs of variants are in the order of the original"
-    return Finding(name, null, observed, hits, len(pairs), at(hits), at)
+    return Finding(name, null, hits, len(pairs), _binomial(len(pairs), 0.5), observed)
 
 
-def _values(
-    tables: tuple[EventTable | None, EventTable | None], claim: tuple[float, float], public: frozenset[str]
-) -> Iterable[Finding]:
+def _values(logs: _Logs, claim: _Claim, public: frozenset[str]) -> Iterable[Finding]:
     """One test for each column that both logs have."""
-    before, after = tables
-    if before is None or after is None:
+    if logs.before is None or logs.after is None:
         return
-    shared = {name: (column, after.others[name]) for name, column in before.others.items() if name in after.others}
-    for name, (column, other) in shared.items():
-        if public & {name, column, name.removeprefix("the ")}:
+    others = logs.after.others
+    for what, column in logs.before.others.items():
+        if what not in others or public & {what, column, what.removeprefix("the ")}:
             continue
         null = (
-            f"a value of {name!r} that exactly one case has reappears with a probability of at most e^ε·c + δ, where c bounds "
+            f"a value of {what!r} that exactly one case has reappears with a probability of at most e^ε·c + δ, where c bounds "
             "the probability that the method writes this text without having read it: at most a hundred times that of random "
             "texts of the same shape"
         )
-        yield _unique_values(f"values of {name!r}", null, before.owners(column), set(after.owners(other)), claim)
+        candidates = [value for value, alone in logs.before.owners(column).items() if alone]
+        shown = set(logs.after.owners(others[what]))
+        chances = _chances_of_values(candidates, shown)
+        of_them = f"of {len(candidates):,} values that exactly one case has are in the release"
+        nothing = "no value occurs in exactly one case"
+        yield _reappearing(f"values of {what!r}", null, candidates, shown, chances, claim, of_them, nothing)
 
 
-def _unique_values(
-    name: str, null: str, owners: dict[str, bool], shown: set[str], claim: tuple[float, float]
+def _reappearing(
+    name: str,
+    null: str,
+    candidates: Sequence[Any],
+    shown: Collection[Any],
+    chances: Iterable[float],
+    claim: _Claim,
+    of_them: str,
+    nothing: str,
 ) -> Finding:
-    candidates = [value for value, alone in owners.items() if alone]
+    """The test of Lemma 7 for what one case has alone, with a chance of each to be written without having been read."""
     if not candidates:
-        return Finding(name, null, reason="no value occurs in exactly one case")
-    growth, delta = math.exp(claim[0]), claim[1]
-    chances = [min(1.0, growth * chance + delta) for chance in _chances_of_values(candidates, shown)]
-    hits, at = sum(value in shown for value in candidates), markov(chances)
-    observed = f"{hits:,} of {len(candidates):,} values that exactly one case has are in the release"
-    return Finding(name, null, observed, hits, len(candidates), at(hits), at)
+        return Finding(name, null, reason=nothing)
+    expected = math.fsum(min(1.0, math.exp(claim[0]) * chance + claim[1]) for chance in chances)
+    hits = sum(value in shown for value in candidates)
+    return Finding(name, null, hits, len(candidates), markov(expected), f"{hits:,} {of_them}")
 
 
 def _chances_of_values(candidates: Sequence[str], shown: set[str]) -> Iterable[float]:
     """Of texts by their shape; of moments by their number in the time span, because dates are not random digits (Lemma 10)."""
-    moments = sorted({int(moment.timestamp()) for value in candidates if (moment := instant(value)) is not None})
+    moments = {int(moment.timestamp()) for value in candidates if (moment := instant(value)) is not None}
     if len(moments) > len(candidates) // 2:
-        span = (moments[-1] - moments[0]) // _resolution(moments) + 1
-        return [min(1.0, 100 * len(shown) / span)] * len(candidates)
+        return [min(1.0, 100 * len(shown) / _span(moments))] * len(candidates)
     alike = Counter(map(shape, shown))
     return [chance_of_text(value, alike[shape(value)]) for value in candidates]
 
 
-def _resolution(moments: Sequence[int]) -> int:
-    """The largest number of seconds, at most a day, of which all differences are multiples."""
-    return math.gcd(*(later - earlier for earlier, later in pairwise(moments)), 86_400)
+def _span(moments: Iterable[int]) -> int:
+    """The number of moments from the first to the last, at the largest resolution of all, which is at most a day."""
+    known = sorted(set(moments))
+    resolution = math.gcd(*(later - earlier for earlier, later in pairwise(known)), 86_400)
+    return (known[-1] - known[0]) // resolution + 1
 
 
-def _times(tables: tuple[EventTable | None, EventTable | None], claim: tuple[float, float]) -> Finding:
+def _times(logs: _Logs, claim: _Claim) -> Finding:
+    name = "times of a case"
     null = (
         "all times of a case, which no other case has, reappear with a probability of at most e^ε·c + δ, where c is at most a "
         "hundred times the probability that random cases of the same time span and gaps have them"
     )
-    name = "times of a case"
-    if tables[0] is None or tables[1] is None:
+    if logs.before is None or logs.after is None:
         return Finding(name, null, reason="one of the logs has no events with times")
-    before, after = Counter(tables[0].timelines()), set(tables[1].timelines())
-    candidates = [line for line, number in before.items() if number == 1]
-    if not candidates:
-        return Finding(name, null, reason="no case has times that no other case has")
-    growth, delta = math.exp(claim[0]), claim[1]
-    chances = [min(1.0, growth * chance + delta) for chance in _chances_of_times(candidates, len(after))]
-    hits, at = sum(line in after for line in candidates), markov(chances)
-    observed = f"the times of {hits:,} of {len(candidates):,} cases are in the release"
-    return Finding(name, null, observed, hits, len(candidates), at(hits), at)
+    candidates = [line for line, number in Counter(logs.before.timelines()).items() if number == 1]
+    shown = set(logs.after.timelines())
+    of_them = f"of {len(candidates):,} cases have times that are in the release"
+    nothing = "no case has times that no other case has"
+    chances = _chances_of_times(candidates, len(shown))
+    return _reappearing(name, null, candidates, shown, chances, claim, of_them, nothing)
 
 
 def _chances_of_times(lines: Sequence[Timeline], made: int) -> Iterable[float]:
     """A hundred times the probability that one of `made` random cases has the start and gaps of a case (Lemma 10)."""
-    starts = sorted({int(line[0].timestamp()) for line in lines})
-    span = (starts[-1] - starts[0]) // _resolution(starts) + 1
+    span = _span(int(line[0].timestamp()) for line in lines)
     gaps = len({later - earlier for line in lines for earlier, later in pairwise(line)})
     for line in lines:
         yield min(1.0, 100 * made / (span * gaps ** min(len(set(line)) - 1, _MOST_GAPS)))
 
 
-def _canaries(
-    made_up: Log | None, true: dict[Trace, int], shown: dict[Trace, int], claim: tuple[float, float]
-) -> Finding:
+def _canaries(logs: _Logs, claim: _Claim, canaries: Sequence[Trace]) -> Finding:
+    name = "canaries"
     null = (
         "each canary is in the log with probability 1/2; nobody who sees the release can tell which ones are, beyond what "
         "(ε, δ) allows"
     )
-    if made_up is None:
-        return Finding("canaries", null, reason="no canaries were put into the log")
-    canaries = made_up.traces(range(len(made_up)))
-    released = [trace for trace in canaries if trace in shown]
+    if not canaries:
+        return Finding(name, null, reason="no canaries were put into the log")
+    released = [trace for trace in canaries if trace in logs.shown]
     if not released:
-        return Finding("canaries", null, reason="no canary is in the release, so nothing can be guessed")
-    right = sum(trace in true for trace in released)
-    at = guesses(len(canaries), len(released), *claim)
+        return Finding(name, null, reason="no canary is in the release, so nothing can be guessed")
+    right = sum(trace in logs.true for trace in released)
     observed = f"{right:,} of {len(released):,} released canaries are in the original, of {len(canaries):,} in all"
-    return Finding("canaries", null, observed, right, len(released), at(right), at)
+    return Finding(name, null, right, len(released), guesses(len(canaries), len(released), *claim), observed)
+
+
+# -------------------------------------------------------------------------------------------- all columns as text
+
+Timeline = tuple[datetime, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class EventTable:
+    """The events of a log: every column as text, and the columns by role."""
+
+    frame: pl.DataFrame
+    columns: Columns
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The columns of text by what they are called in both logs: roles by role, all others by name."""
+        roles = {"the case": self.columns.case}
+        if len(self.columns.activities) == 1:
+            roles["the activity"] = self.columns.activities[0]
+        used = {*roles.values(), *self.columns.activities, self.columns.timestamp}
+        return roles | {name: name for name in self.frame.columns if name not in used}
+
+    def owners(self, column: str) -> dict[str, bool]:
+        """The values of a column, and whether exactly one case has them."""
+        pairs = self.frame.select(pl.col(column).alias("value"), pl.col(self.columns.case).alias("case")).drop_nulls()
+        counted = pairs.unique().group_by("value").len()
+        return dict(zip(counted["value"], counted["len"] == 1, strict=True))
+
+    def timelines(self) -> list[Timeline]:
+        """The times of every case with two or more different ones; empty if they cannot be parsed."""
+        if self.columns.timestamp is None:
+            return []
+        grouped = self.frame.group_by(self.columns.case, maintain_order=True).agg(self.columns.timestamp)
+        lines = []
+        for texts in grouped[self.columns.timestamp]:
+            times = [instant(text) for text in texts]
+            known = tuple(sorted(time for time in times if time is not None))
+            if len(known) == len(times) and len(set(known)) > 1:
+                lines.append(known)
+        return lines
+
+    def first_occurrences(self) -> list[Trace]:
+        """The variants in the order in which their first case occurs; for one activity column."""
+        if len(self.columns.activities) != 1:
+            return []
+        activity, time = self.columns.activities[0], self.columns.timestamp
+        events = self.frame.drop_nulls([self.columns.case, activity])
+        if time is not None:
+            order = events.select(pl.col(self.columns.case), pl.int_range(pl.len()).alias("row"))
+            first = order.group_by(self.columns.case).agg(pl.col("row").min())
+            events = events.join(first, on=self.columns.case).sort(["row", time], maintain_order=True)
+        traces = events.group_by(self.columns.case, maintain_order=True).agg(activity)[activity]
+        return list(dict.fromkeys(tuple(trace) for trace in traces))
+
+
+def _shown(released: Any, reading: Reading) -> EventTable | None:
+    """The events of a release: with the names that travas writes, or else those of the original."""
+    try:
+        return event_table(released, Reading())
+    except LogError:
+        return event_table(released, reading)
+
+
+def event_table(source: Any, reading: Reading) -> EventTable | None:
+    """Return the events of a log with all columns."""
+    frame = _frame(source, reading)
+    if frame is None:
+        return None
+    frame = frame.select(pl.all().cast(pl.String, strict=False))
+    names = frame.columns
+    roles = Reading(case=reading.case if reading.case in names else None, activities=reading.activities, order="file")
+    columns = Columns.of(roles, names, str(source) if isinstance(source, str | Path) else "data frame")
+    time = reading.timestamp if reading.timestamp in names else recognised("timestamp", names)
+    return EventTable(frame, replace(columns, timestamp=time))
+
+
+def _frame(source: Any, reading: Reading) -> pl.DataFrame | None:
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        return source.lazy().collect()
+    if type(source).__module__.partition(".")[0] == "pandas":
+        texts = {str(name): [None if value != value else str(value) for value in source[name]] for name in source}
+        return pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
+    if not isinstance(source, str | Path) or not Path(source).is_file():
+        return None
+    path = Path(source)
+    try:
+        if suffix_of(path, CSV_SUFFIXES):
+            return table_of(path, reading, lambda _: None)
+        if suffix_of(path, PARQUET_SUFFIXES):
+            return pl.read_parquet(path, glob=False)
+        return _of_xes(path) if suffix_of(path, XES_SUFFIXES) else None
+    except (pl.exceptions.PolarsError, etree.XMLSyntaxError, OSError) as error:
+        raise LogError(f"{path}: cannot be read for the audit ({type(error).__name__}); check the file") from None
+
+
+def _of_xes(path: Path) -> pl.DataFrame:
+    """One row for each event: its attributes, and those of its trace as `case:…`."""
+    rows: list[dict[str, str]] = []
+    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stream:
+        traces = etree.iterparse(stream, tag="{*}trace", resolve_entities=False, no_network=True)
+        for number, (_, trace) in enumerate(traces, 1):
+            own = _attributes(trace)
+            about = {f"case:{key}": value for key, value in own.items()}
+            about[CASE] = own.get("concept:name", f"trace {number}")
+            rows += (about | _attributes(event) for event in trace.iterfind("{*}event"))
+            trace.clear()
+    return pl.DataFrame(rows, schema=dict.fromkeys((key for row in rows for key in row), pl.String))
+
+
+def _attributes(element: Any) -> dict[str, str]:
+    return {child.get("key"): child.get("value") for child in element if child.get("key") and child.get("value")}
+
+
+def instant(text: str | None) -> datetime | None:
+    """The moment that a text states, in UTC; None if it states none."""
+    try:
+        time = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return time.replace(tzinfo=None) - (time.utcoffset() or (time - time))

@@ -1,42 +1,62 @@
-"""Comparison of a released log with the original by named metrics. Confidential, because the original log is read."""
+"""Comparison of a released log or map with the original. Confidential, because the original log is read."""
 
 from __future__ import annotations
 
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import attrs
+from markupsafe import Markup
 
-from ..errors import LogError, ParameterError, TravasError, confidential_repr, naming, number_of, shown
-from ..evaluation import metrics
+from ..errors import (
+    CONFIDENTIAL_HEADING,
+    LogError,
+    ParameterError,
+    TravasError,
+    confidential_repr,
+    naming,
+    number_of,
+    shown,
+)
 from ..log.abstraction import FULL, Abstraction, Grouped, parse_ladder
 from ..log.log import Log
 from ..log.questions import NO_DETAILS, Details
-from ..log.traces import Trace
+from ..log.traces import Activity, Trace
 from ..mechanisms.registry import extension
-from ..outputs.guarantee_file import guarantee_path
-from ..releases.release import Release, ReleasedLog
+from ..outputs.guarantee_file import guarantee_path, measurements_path
+from ..outputs.pictures import write_picture
+from ..plots.chevrons import chevrons
+from ..plots.figures import draw_survival
+from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
+from ..releases.process_map import MapRelease
+from ..releases.release import Release, VariantRelease
+from ..releases.synthetic_log import SyntheticRelease
 from ..sources.engine import read
 from ..sources.files import MAP_IS_NO_LOG, merged
+from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
-from ..sources.release_json import is_process_map
-from ..verification.opened import is_map, load, read_release, released_abstractions, released_reading
-from .metrics import EdgeDifference, fake_activities
-from .views import comparison_html
+from ..sources.release_json import is_process_map, load_release_json
+from ..verification.opened import (
+    load,
+    open_map,
+    open_release,
+    open_synthetic,
+    read_release,
+    stated_abstractions,
+    stated_reading,
+)
+from . import metrics
+from .details import DetailComparison, compare_details, details_of_halves
+from .metrics import EdgeDifference, directly_follows_difference, fake_activities
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from ..releases.process_map import MapRelease
-    from .details import DetailComparison, ReleasedDetails
-    from .map_comparison import MapComparison
-
 
 COUNTS = {
     "estimated": "each variant's own cases, estimated; the released log is smaller than the original",
@@ -71,34 +91,24 @@ class Metric:
 
 
 def _model_metric(name: str, original: Any, released: Any) -> float:
-    from ..evaluation import pm4py_models as models
+    from . import pm4py_models
 
-    return float(getattr(models, name)(original, released))
+    return float(getattr(pm4py_models, name)(original, released))
 
 
+_SIMILARITY = partial(Metric, metrics.relative_log_similarity, extra="metrics")
+_DIFFERENCE = partial(Metric, extra="metrics", better="lower")
 METRICS = {
-    "relative_log_similarity": Metric(
-        metrics.relative_log_similarity,
-        "1: the same distribution of variants; 0: maximally different, or empty",
-        extra="metrics",
+    "relative_log_similarity": _SIMILARITY("1: the same distribution of variants; 0: maximally different, or empty"),
+    "relative_log_similarity_abstracted": _SIMILARITY(
+        "the same, against the original under the abstraction of the release", original="abstracted"
     ),
-    "relative_log_similarity_abstracted": Metric(
-        metrics.relative_log_similarity,
-        "the same, against the original under the abstraction of the release",
-        "abstracted",
-        "metrics",
-    ),
-    "absolute_log_difference_length": Metric(
+    "absolute_log_difference_length": _DIFFERENCE(
         metrics.absolute_log_difference,
         "number of edits that turn one log into the other; an extra case costs its length",
-        extra="metrics",
-        better="lower",
     ),
-    "absolute_log_difference_penalty": Metric(
-        partial(metrics.absolute_log_difference, buffer="penalty"),
-        "the same; an extra case costs a fixed penalty",
-        extra="metrics",
-        better="lower",
+    "absolute_log_difference_penalty": _DIFFERENCE(
+        partial(metrics.absolute_log_difference, buffer="penalty"), "the same; an extra case costs a fixed penalty"
     ),
     "case_coverage": Metric(metrics.case_coverage, "share of the original cases whose variant was released"),
     "case_coverage_abstracted": Metric(
@@ -112,9 +122,7 @@ METRICS = {
     "log_size_difference": Metric(
         metrics.log_size_difference, "released cases minus original cases", better="closer to zero"
     ),
-    "directly_follows_difference": Metric(
-        metrics.directly_follows_difference, "directly-follows steps that are lost or new"
-    ),
+    "directly_follows_difference": Metric(directly_follows_difference, "directly-follows steps that are lost or new"),
     "trace_lengths": Metric(metrics.trace_lengths, "cases by the length of their trace, original and released"),
     "top_variants": Metric(metrics.top_variants, "the most frequent original variants and their counts in both logs"),
     "fitness": Metric(
@@ -128,13 +136,13 @@ METRICS = {
         extra="models",
     ),
 }
-DEFAULT_METRICS = tuple(
-    name for name, metric in METRICS.items() if name not in MODEL_METRICS and metric.original == "full"
-)
-ABSTRACTED_METRICS = tuple(
-    name for name in METRICS if name in DEFAULT_METRICS or METRICS[name].original == "abstracted"
-)
+ABSTRACTED_METRICS = tuple(name for name in METRICS if name not in MODEL_METRICS)
 """The default metrics of a release whose traces were generalised."""
+
+DEFAULT_METRICS = tuple(name for name in ABSTRACTED_METRICS if METRICS[name].original == "full")
+
+MOST_VARIANTS = 2000
+"""Halves with more variants are not compared by transport: it takes as long as the comparison itself."""
 
 
 def find_metric(name: str) -> Metric:
@@ -166,22 +174,36 @@ class Comparison:
         details: How far times and attributes of a synthetic log are from the original; None without metrics of them.
         process_map: How far the numbers of a process map are from the original; None for an event log.
         frequencies: Which counts of the release were compared; empty if it is not known.
+        halves: The same for two random halves of the original: the floor, which no release can be expected to beat.
     """
 
     values: dict[str, Any]
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
     details: DetailComparison | None = None
     process_map: MapComparison | None = None
     frequencies: str = ""
+    halves: Comparison | None = None
 
     def __repr__(self) -> str:
         return confidential_repr(self)
 
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""
-        meanings = {name: find_metric(name).meaning for name in self.values}
+        floor, words = self.halves or Comparison({}), self.in_words()
+        parts = [warning(CONFIDENTIAL_HEADING), heading("Comparison with the original log")]
+        numbers = [(name, text) for name, value in self.values.items() if (text := in_one_line(value))]
+        rows = [
+            [name.replace("_", " "), text, in_one_line(floor.values.get(name)), find_metric(name).meaning]
+            for name, text in numbers
+        ]
+        parts += [table(["Metric", "Value", HALVES, "Meaning"], rows)] if rows else []
+        compared = [[name, text, floor.in_words().get(name, "")] for name, text in words.items()]
+        parts += [table(["Compared", "Result", HALVES], compared)] if compared else []
+        if ranked := self.values.get("top_variants"):
+            rows = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
+            parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], rows)]
         counts = (f"Counts of the release: {self.counts_in_words}",) if self.frequencies else ()
-        return comparison_html(self.values, meanings, self.in_words(), (*counts, *self.remarks))
+        return fragment([*parts, *(paragraph(f"Note: {remark}.") for remark in (*counts, *self.remarks))])
 
     def in_words(self) -> dict[str, str]:
         """Return what is said about a process map, or about times and attributes, by its name."""
@@ -190,7 +212,7 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """Return the values as JSON types."""
-        parts = {"details": self.details, "process_map": self.process_map}
+        parts = {"details": self.details, "process_map": self.process_map, "halves": self.halves}
         stated = {name: part.as_json() for name, part in parts.items() if part is not None}
         counts = {"frequencies": self.frequencies} if self.frequencies else {}
         return {name: _plain(name, value) for name, value in self.values.items()} | stated | counts
@@ -199,6 +221,63 @@ class Comparison:
     def counts_in_words(self) -> str:
         """Which counts of the release were compared; empty if it is not known."""
         return COUNTS.get(self.frequencies, "")
+
+
+HALVES = "Two halves of the original"
+"""The heading of the numbers that two random halves of the original reach."""
+
+
+def in_one_line(value: Any) -> str:
+    """Format a value of a metric in one line; empty for tables, and where there is none."""
+    if isinstance(value, EdgeDifference):
+        return f"{len(value.lost):,} lost, {len(value.added):,} new, {value.kept:,} kept"
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+    return ""
+
+
+@dataclass(frozen=True)
+class MapComparison:
+    """How far a process map is from the original log. Confidential.
+
+    Attributes:
+        count_error: Σ|released − true|/Σ true of the numbers of cases of pairs; pairs of `other` count as missing.
+        kept_mass: The share of the true numbers whose pair is in the map.
+        total_variation: The distance of the shares of pairs: 0 the same, 1 nothing in common.
+        false_pairs: The number of pairs that no case has.
+        coverage: The share of the pairs whose interval contains the true number; None for a map without pairs.
+        fitness: How much of the original the model of the map can replay; None if it was not asked for.
+        precision: How little behaviour beyond the original that model allows; None if it was not asked for.
+    """
+
+    count_error: float
+    kept_mass: float
+    total_variation: float
+    false_pairs: int
+    coverage: float | None = None
+    fitness: float | None = None
+    precision: float | None = None
+
+    def __repr__(self) -> str:
+        return confidential_repr(self)
+
+    def as_json(self) -> dict[str, Any]:
+        """The values as plain values."""
+        return asdict(self)
+
+    def in_words(self) -> list[tuple[str, str]]:
+        """Names and sentences."""
+        words = [
+            ("numbers of cases", f"off by {self.count_error:.1%} in total, including missing pairs"),
+            ("kept", f"{self.kept_mass:.1%} of the directly-follows mass has its pair in the map"),
+            ("shares of pairs", f"total variation {self.total_variation:.3f}"),
+            ("false pairs", f"{self.false_pairs:,}"),
+        ]
+        if self.coverage is not None:
+            words.append(("95 % intervals", f"{self.coverage:.0%} contain the true number"))
+        if self.fitness is not None:
+            words.append(("model", f"fitness {self.fitness:.3f}, precision {self.precision:.3f}"))
+        return words
 
 
 def compare(
@@ -237,44 +316,76 @@ def compare(
     names = None if metrics is None else checked_items("metrics", metrics, str, example)
     for name in names or ():
         find_metric(name)
-    read_as = reading_of(released, reading)
-    if (process_map := released_map(released)) is not None:
-        if plot is not None:
-            raise ParameterError(
-                "plot is set but the release is a process map; remove it, or draw the map", field="plot"
-            )
-        if rules is not None:
-            raise ParameterError(
-                "abstractions are set but the release is a process map, which has its own; remove them",
-                field="abstractions",
-            )
-        return _of_map(original, process_map, names or (), read_as, watch)
-    is_whole = names is None and rules is None and read_as.abstraction == FULL
-    made = released_details(original, released) if is_whole else None
+    made = _Released.of(released)
+    read_as = reading if made.reading is None else _over(made.reading, reading)
+    if isinstance(made.source, MapRelease):
+        for given, field, remedy in (
+            (plot, "plot", "remove it, or draw the map"),
+            (rules, "abstractions", "remove them: it has its own"),
+            (
+                {*(names or ())} - {*MODEL_METRICS},
+                "metrics",
+                "remove all but fitness and precision: it has its own measures",
+            ),
+        ):
+            if given:
+                are = "is" if field == "plot" else "are"
+                raise ParameterError(f"{field} {are} set but the release is a process map; {remedy}", field=field)
+        before = made.source.abstractions[0].of(
+            _read_original(original, read_as, NO_DETAILS, partial(watch, "reading the original log"))
+        )
+        watch("measuring", 0.0)
+        return _of_map(before, made.source, names or ())
+    details = NO_DETAILS
+    if names is None and rules is None and read_as.abstraction == FULL and isinstance(made.source, SyntheticRelease):
+        details = made.source.mechanism.details
+    if isinstance(original, Log):  # what was not read cannot be compared
+        details = details if original.totals is not None and original.totals.details.covers(details) else NO_DETAILS
+    elif isinstance(original, Release | Mapping | list):
+        details = NO_DETAILS
     if rules is None:
-        rules = abstractions_of(released) if read_as.abstraction == FULL else (read_as.abstraction,)
-    needed = NO_DETAILS if made is None else made.details
-    before = read_original(original, read_as, needed, partial(watch, "reading the original log"))
+        rules = made.abstractions if read_as.abstraction == FULL else (read_as.abstraction,)
+    before = _read_original(original, read_as, details, partial(watch, "reading the original log"))
     watch("reading the released log", 0.0)
-    after = released_variants(released, attrs.evolve(read_as, abstraction=FULL))
+    after = _variants_of(made.source, attrs.evolve(read_as, abstraction=FULL))
     watch("measuring", 0.0)
     if names is None:
         names = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
-    values = _values(names, before, after, rules)
-    details = None if made is None else _details(before, made)
+    values, floor = _values(names, before, after, rules)
+    both = None if details == NO_DETAILS else compare_details(before, made.source)
+    halves = None if both is None else details_of_halves(before, made.source)
     if plot is not None:
-        from .views import draw_comparison
-
         draw_comparison(before, after, Path(plot))
-    return Comparison(values, _remarks(before, after), details, None, frequencies_of(released))
+    return Comparison(values, _remarks(before, after), both, None, made.frequencies, Comparison(floor, details=halves))
 
 
-def _values(names: Sequence[str], before: Log, after: Log, rules: Sequence[Abstraction]) -> dict[str, Any]:
+def _values(
+    names: Sequence[str], before: Log, after: Log, rules: Sequence[Abstraction]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values of metrics, and those that are numbers of two random halves of the original."""
     selected = {name: find_metric(name) for name in names}
     against: dict[str, Log] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
         against["abstracted"] = abstracted(before, after, rules)
-    return {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
+    values = {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
+    halves = {name: _halves(log) for name, log in against.items()}
+    floor = {}
+    for name, metric in selected.items():
+        one, other = halves[metric.original]
+        few = max(len(one), len(other)) <= MOST_VARIANTS or metric.extra != "metrics"
+        if one and other and few and isinstance(values[name], int | float):
+            floor[name] = _value(name, metric, one, other)
+    return values, floor
+
+
+def _halves(log: Log) -> tuple[dict[Trace, int], dict[Trace, int]]:
+    """The cases of a log in two halves, drawn by a fixed seed."""
+    import numpy as np
+
+    log = log.canonical()  # the order in which a log is read is arbitrary
+    drawn = np.random.default_rng(0).binomial(log.counts, 0.5).tolist()
+    rows = [(trace, count, half) for (trace, count), half in zip(log.items(), drawn, strict=True)]
+    return {trace: half for trace, _, half in rows if half}, {t: n - half for t, n, half in rows if n - half}
 
 
 def _remarks(before: Log, after: Log) -> tuple[str, ...]:
@@ -291,37 +402,55 @@ def _remarks(before: Log, after: Log) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _details(before: Log, made: ReleasedDetails) -> DetailComparison:
-    from .details import compare_details
-
-    return compare_details(before, made)
-
-
-def _of_map(
-    original: Any,
-    released: MapRelease,
-    names: Sequence[str],
-    reading: Reading,
-    watch: Callable[[str, float], None],
-) -> Comparison:
-    from .map_comparison import compare_map, with_model
-
-    if not set(names) <= set(MODEL_METRICS):
-        raise ParameterError(
-            "metrics are set but the release is a process map, which has its own measures; remove all but fitness and "
-            "precision",
-            field="metrics",
-        )
-    before = read_original(original, reading, progress=partial(watch, "reading the original log"))
-    before = released.abstractions[0].of(before)
+def _of_map(before: Log, released: MapRelease, names: Sequence[str]) -> Comparison:
     compared = compare_map(before, released)
     if names:
-        watch("discovering the model and replaying the log", 0.0)
-        compared = with_model(compared, before, released)
-    return Comparison({}, (), process_map=compared)
+        from .pm4py_models import map_fitness_and_precision
+
+        fitness, precision = map_fitness_and_precision(before, released)
+        compared = replace(compared, fitness=fitness, precision=precision)
+    one, other = (cases_of_pairs(half) for half in _halves(before))
+    return Comparison({}, process_map=compared, halves=Comparison({}, process_map=_distances(one, other)))
 
 
-def _value(name: str, metric: Metric, original: Log, released: Log) -> Any:
+StepPair = tuple[Activity | None, Activity | None]
+"""Two activities that follow each other; None is the start or the end of a case."""
+
+
+def compare_map(original: Log, released: MapRelease) -> MapComparison:
+    """Compare a process map with the original log. Confidential."""
+    truth = cases_of_pairs(original)
+    numbers = {
+        (pair.before.activity, pair.after.activity): pair.cases
+        for pair in released.pairs
+        if "other" not in (pair.before.kind, pair.after.kind)
+    }
+    covered = [number.low <= truth[pair] <= number.high for pair, number in numbers.items()]
+    found = _distances(truth, {pair: number.value for pair, number in numbers.items()})
+    return replace(found, coverage=sum(covered) / len(covered) if covered else None)
+
+
+def _distances(truth: Counter[StepPair], values: Mapping[StepPair, float]) -> MapComparison:
+    total, mass = max(sum(truth.values()), 1), max(sum(values.values()), 1.0)
+    every = {*truth, *values}
+    return MapComparison(
+        count_error=sum(abs(values.get(pair, 0.0) - truth[pair]) for pair in every) / total,
+        kept_mass=sum(truth[pair] for pair in values) / total,
+        total_variation=sum(abs(values.get(pair, 0.0) / mass - truth[pair] / total) for pair in every) / 2,
+        false_pairs=sum(not truth[pair] for pair in values),
+    )
+
+
+def cases_of_pairs(log: Log | Mapping[Trace, int]) -> Counter[StepPair]:
+    """In how many cases each pair occurs. Confidential."""
+    pairs: Counter[StepPair] = Counter()
+    for trace, cases in log.items():
+        for pair in set(zip((None, *trace), (*trace, None), strict=True)):
+            pairs[pair] += cases
+    return pairs
+
+
+def _value(name: str, metric: Metric, original: Any, released: Any) -> Any:
     """Return the value of a metric. A failure of another package is an error that names the metric, not a bug of travas."""
     if name in METRICS:
         return metric.measure(original, released)
@@ -335,6 +464,17 @@ def _value(name: str, metric: Metric, original: Log, released: Log) -> Any:
             "use another metric",
             field="metric",
         ) from error
+
+
+def draw_comparison(original: Log, released: Log, path: Path) -> Path:
+    """Draw the frequencies of variants in both logs, and the lost directly-follows steps. Confidential."""
+    before, after = dict(original.items()), dict(released.items())
+    ranked = sorted(before, key=lambda trace: (-before[trace], trace))
+    difference = directly_follows_difference(before, after)
+    lost, all_steps = list(difference.lost.items()), len(difference.lost) + difference.kept
+    pairs = [(before[trace], after.get(trace)) for trace in ranked]
+    lost_title = f"Steps lost: {len(lost):,} of {all_steps:,}"
+    return write_picture(path, lambda form: draw_survival(pairs, lost, lost_title, CONFIDENTIAL_HEADING, form))
 
 
 def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> Log:
@@ -388,26 +528,65 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-_MAP_WITHOUT_MEASUREMENTS = "only the .json file of a process map can be compared; use it"
+# -------------------------------------------------------------------------------------------------- the two logs
 
 
-def read_original(
-    original: Any, reading: Reading, details: Details = NO_DETAILS, progress: Callable[[float], None] = lambda _: None
-) -> Log:
+@dataclass(frozen=True)
+class _Released:
+    """What was released, as a release where that is possible, and what it or its guarantee file states."""
+
+    source: Any
+    reading: Reading | None = None
+    abstractions: tuple[Abstraction, ...] = (FULL,)
+    frequencies: str = ""
+
+    @classmethod
+    def of(cls, released: Any) -> _Released:
+        if isinstance(released, str | Path) and (opened := _opened(Path(released))) is not None:
+            released = opened
+        if isinstance(released, Release):
+            counts = released.frequencies if isinstance(released, VariantRelease) else ""
+            reading = None if released.reading is None else Reading.from_description(released.reading)
+            return cls(released, reading, released.used_abstractions, counts)
+        if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
+            return cls(released)
+        path = guarantee_path(Path(released))
+        stated = load(path)
+        if is_process_map(stated):
+            raise LogError(f"{released}: only the .json file of a process map can be compared; use it")
+        is_log = stated.get("kind", "variants") == "variants"
+        frequencies = str(stated["release"].get("frequencies", "")) if is_log else ""
+        return cls(released, stated_reading(stated, path), stated_abstractions(stated, path), frequencies)
+
+
+def _opened(path: Path) -> Release | None:
+    """The release of a file with measurements, in it or beside it; None for variants, and for logs of other tools."""
+    if suffix_of(path, RELEASE_SUFFIXES):
+        content = load_release_json(path, "not a release of travas; use a .json release")
+        return (
+            open_map(path) if is_process_map(content) else open_synthetic(path) if "measurements" in content else None
+        )
+    has_measurements = measurements_path(path).is_file() and guarantee_path(path).is_file()
+    return open_release(path) if has_measurements else None
+
+
+def _read_original(original: Any, reading: Reading, details: Details, progress: Callable[[float], None]) -> Log:
     """Read the original log without an abstraction. Confidential."""
     if isinstance(original, Log):
-        unit = Reading(unit=reading.unit, max_cases=reading.max_cases, counted=reading.counted)
-        return read(original, attrs.evolve(unit, details=details), progress)
+        reading = Reading(unit=reading.unit, max_cases=reading.max_cases, counted=reading.counted)
     return read(original, attrs.evolve(reading, abstraction=FULL, details=details), progress)
 
 
 def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Log:
     """Return the variants of a released log."""
-    if isinstance(released, str | Path) and is_map(Path(released)):
+    made = _Released.of(released)
+    if isinstance(made.source, MapRelease) and isinstance(released, str | Path):
         raise LogError(f"{released}: {MAP_IS_NO_LOG}")
+    return _variants_of(made.source, reading)
+
+
+def _variants_of(released: Any, reading: Reading) -> Log:
     if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
-        if is_process_map(load(guarantee_path(Path(released)))):
-            raise LogError(f"{released}: {_MAP_WITHOUT_MEASUREMENTS}")
         content = read_release(Path(released))
         return Log.from_mapping(merged(content.variants, content.counts), content.columns)
     reading = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
@@ -418,63 +597,6 @@ def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Log:
         if reading == ours:
             raise
     return read(released, reading)
-
-
-def released_map(released: Any) -> MapRelease | None:
-    """Return what was released as a process map: itself, or from its `.json` file; None if it is not one."""
-    if isinstance(released, Release) and not isinstance(released, ReleasedLog):
-        from ..releases.process_map import map_release
-
-        return map_release(released)
-    if isinstance(released, str | Path) and is_map(Path(released)):
-        from ..verification.opened import open_map
-
-        return open_map(released)
-    return None
-
-
-def released_details(original: Any, released: Any) -> ReleasedDetails | None:
-    """Return what was released as a synthetic log with times or attributes that can be compared."""
-    if not isinstance(released, Release | str | Path) or isinstance(original, Release | Mapping | list):
-        return None
-    from .details import detailed_log
-
-    made = detailed_log(released)
-    if made is not None and isinstance(original, Log):
-        totals = original.totals
-        return made if totals is not None and totals.details.covers(made.details) else None
-    return made
-
-
-def abstractions_of(released: Any) -> tuple[Abstraction, ...]:
-    """Return the rules by which released traces were generalised, as the release or its guarantee file states them."""
-    if isinstance(released, Release):
-        return released.used_abstractions
-    return released_abstractions(Path(released)) if isinstance(released, str | Path) else (FULL,)
-
-
-def frequencies_of(released: Any) -> str:
-    """Return which counts a release of variants has, as it or its guarantee file states; empty for other logs."""
-    if isinstance(released, Release):
-        return str(getattr(released, "frequencies", "")) if released.mechanism.kind == "variants" else ""
-    if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
-        return ""
-    stated = load(guarantee_path(Path(released)))
-    return str(stated["release"].get("frequencies", "")) if stated.get("kind", "variants") == "variants" else ""
-
-
-def reading_of(released: Any, reading: Reading) -> Reading:
-    """Return how the original log was read for a release, so that the same cases are compared."""
-    if isinstance(released, Release):
-        return reading if released.reading is None else _over(Reading.from_description(released.reading), reading)
-    if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
-        return reading
-    path = guarantee_path(Path(released))
-    recorded = released_reading(Path(released))
-    try:
-        return reading if recorded is None else _over(recorded, reading)
-    except ParameterError as error:
-        raise LogError(f"{path}: {error}") from None
 
 
 def _over(recorded: Reading, reading: Reading) -> Reading:

@@ -2,42 +2,286 @@
 
 A grid is a TOML file: docs/experiments.md. Every finished run is immediately written as a line to a journal next to the
 results, so that a killed experiment loses only unfinished runs. A failed run is a result: its release counts as empty,
-and its error is recorded. Only a missing extra ends the experiment.
+and its error is recorded. Only a missing extra, or a process that is killed, ends the experiment.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import lru_cache
-from itertools import groupby
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from itertools import groupby, product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..errors import LogError, MissingExtraError, OutputError, TravasError
+import attrs
+
+from ..budget.policy import check_keys, load_toml, value_of
+from ..errors import LogError, MissingExtraError, OutputError, ParameterError, TravasError, shown
 from ..log.log import Log
-from ..mechanisms import MECHANISMS
+from ..mechanisms import MECHANISMS, find_mechanism, from_description
 from ..mechanisms.mechanism import Mechanism, Progress
+from ..mechanisms.registry import options_of
 from ..outputs.atomic import atomic_output, check_target
-from ..releases.release import Release, ReleasedLog, VariantRelease
+from ..outputs.guarantee_file import file_digest
+from ..releases.release import Frequencies, ReleasedLog, VariantRelease, check_frequencies
 from ..sources.engine import read
-from ..sources.reading import Reading
-from ..trusted.numbers import whole_number
+from ..sources.reading import DEFAULT_READING, Reading
+from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, whole_number
 from ..trusted.samplers import Seeded
 from .compare import METRICS, MODEL_METRICS, find_metric
-from .grid import ORIGINAL, Cell, Grid
 
 if TYPE_CHECKING:
     import polars as pl
 
-KILLED = "the process was killed, possibly because it ran out of memory"
+ORIGINAL = "original"
+"""The label of the original log compared with itself, which no release can exceed."""
+
+NUMBERS = tuple(
+    name
+    for name, metric in METRICS.items()
+    if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
+)
+"""Metrics with a numeric value."""
+
+MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
+"""The packages that each extra needs."""
+
+_SECTIONS = ("logs", "mechanisms", "metrics", "epsilon", "delta", "data")
+_NO_VARIANTS = {"details", "period", "times", "attributes", "counted"}  # no metric of variants can judge these options
+_READING = [field.name for field in attrs.fields(Reading) if field.name not in _NO_VARIANTS]
+_TYPES: dict[str, type] = {"max_cases": int, "activities": list}  # all other options of a reading are text
+
+Options = tuple[tuple[str, int | str], ...]
+
+
+# ------------------------------------------------------------------------------------------------------- the grid
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A log of the grid: its name, file, reading and digest."""
+
+    name: str
+    path: Path
+    reading: Reading
+    digest: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of one mechanism at one (ε, δ) on one log, and what to measure."""
+
+    log: LogFile
+    label: str
+    mechanism: str
+    options: Options
+    frequencies: Frequencies
+    epsilon: str
+    delta: str
+    run: int
+    metrics: tuple[str, ...]
+
+    def build(self) -> Mechanism:
+        """The mechanism of the cell."""
+        unit = self.log.reading.privacy_unit
+        protected = {} if unit.is_case else {"unit": {"name": unit.name, "max_cases": unit.max_cases}}
+        at = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta}
+        return from_description(at | protected | dict(self.options), references="follow")
+
+    @property
+    def _identity(self) -> list[Any]:
+        """Everything that determines a release; of the reading, what differs from the default."""
+        settings = {field.name: str(getattr(self.log.reading, field.name)) for field in attrs.fields(Reading)}
+        reading = {name: value for name, value in settings.items() if value != str(getattr(DEFAULT_READING, name))}
+        at = [self.epsilon, self.delta, self.run]
+        return [self.log.name, self.log.digest, reading, self.mechanism, self.options, *at]
+
+    @cached_property
+    def seed(self) -> int:
+        """The seed, a function of the cell and the run alone."""
+        return int.from_bytes(hashlib.sha256(json.dumps(self._identity).encode()).digest()[:8])
+
+    @cached_property
+    def key(self) -> str:
+        content = [self._identity, self.label, self.frequencies, self.metrics]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the columns of the results that identify the cell; numbers are numbers, and null for the original."""
+        unit = self.log.reading.privacy_unit
+        return {
+            "log": self.log.name,
+            "unit": unit.name,
+            "max_cases": unit.max_cases,
+            "label": self.label,
+            "mechanism": self.mechanism,
+            "options": json.dumps(dict(self.options)),
+            "frequencies": self.frequencies,
+            "epsilon": float(exact(self.epsilon, "epsilon")) if self.epsilon else None,
+            "delta": float(exact(self.delta, "delta")) if self.delta else None,
+            "run": self.run,
+            "seed": self.seed,
+            "key": self.key,
+        }
+
+
+@dataclass(frozen=True)
+class GridEntry:
+    """A mechanism of the grid under its label. An option may be a table: a row for each ε, a column for each δ."""
+
+    label: str
+    mechanism: str
+    frequencies: Frequencies
+    epsilon: tuple[str, ...]
+    delta: tuple[str, ...]
+    options: Mapping[str, Mapping[str, Any]]
+
+    def _options_at(self, log: str, row: int, column: int) -> Options:
+        return tuple(sorted((name, self._at(name, log, row, column)) for name in self.options[log]))
+
+    def _at(self, name: str, log: str, row: int, column: int) -> int | str:
+        value = self.options[log][name]
+        rows, columns = len(self.epsilon), len(self.delta)
+        if isinstance(value, list) and [len(line) for line in value if isinstance(line, list)] == [columns] * rows:
+            value = value[row][column] if len(value) == rows else value
+        if not isinstance(value, int | str):
+            raise LogError(
+                f"{self.label}: {name} on {log} is {shown(self.options[log][name])}; use one number or text, or a table of "
+                f"{rows} rows (ε) by {columns} columns (δ)"
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Logs × mechanisms × ε × δ × runs × metrics; `metrics` has the number of runs of each metric."""
+
+    logs: tuple[LogFile, ...]
+    entries: tuple[GridEntry, ...]
+    metrics: Mapping[str, int]
+
+    def cells(self) -> list[Cell]:
+        """Return every run, log by log; of each log the original first."""
+        return [cell for log in self.logs for cell in self._of(log)]
+
+    def _of(self, log: LogFile) -> Iterator[Cell]:
+        yield Cell(log, ORIGINAL, ORIGINAL, (), "noisy", "", "", 0, tuple(self.metrics))
+        for entry in self.entries:
+            for (row, epsilon), (column, delta) in product(enumerate(entry.epsilon), enumerate(entry.delta)):
+                at = entry._options_at(log.name, row, column), entry.frequencies, epsilon, delta
+                for run in range(max(self.metrics.values())):
+                    measured = tuple(name for name, runs in self.metrics.items() if run < runs)
+                    yield Cell(log, entry.label, entry.mechanism, *at, run, measured)
+
+
+def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
+    """Read a grid from a TOML file. Logs are in `data`, otherwise in the `data` of the file, otherwise next to it."""
+    path = Path(path)
+    try:
+        content = check_keys("the grid", load_toml(path), _SECTIONS)
+        folder = Path(data or path.parent / (value_of("the grid", content, "data", str) or "."))
+        logs = tuple(_log(name, given, folder) for name, given in _section(content, "logs").items())
+        names = [log.name for log in logs]
+        made = _section(content, "mechanisms").items()
+        entries = tuple(_entry(label, given, content, names) for label, given in made)
+        grid = Grid(logs, entries, _metrics(_section(content, "metrics")))
+        _check(path, grid)
+        return grid
+    except (ParameterError, LogError) as error:
+        raise LogError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+
+
+def _check(path: Path, grid: Grid) -> None:
+    """Look for the extras that are needed, and build each mechanism once: what fails here is no result."""
+    needed = {name: find_metric(name).extra for name in grid.metrics}
+    needed |= {
+        each.mechanism: getattr(find_mechanism(each.mechanism, "follow"), "extra", None) for each in grid.entries
+    }
+    for name, extra in needed.items():
+        if extra is not None and not all(map(find_spec, MODULES.get(extra, ()))):
+            raise MissingExtraError(f"{path}: {name}", extra)
+    built = set()
+    for cell in grid.cells():
+        parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options, cell.log.reading.privacy_unit)
+        if cell.label != ORIGINAL and parts not in built:
+            built.add(parts)
+            try:
+                mechanism = cell.build()
+                mechanism.guarantee()
+                cell.log.reading.for_counts_of(mechanism.counted)
+            except TravasError as error:
+                raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
+
+
+def _section(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = content.get(name)
+    if not isinstance(section, dict) or not section:
+        raise LogError(f"[{name}] is missing or empty; see: travas docs experiments")
+    return section
+
+
+def _log(name: str, given: Any, folder: Path) -> LogFile:
+    where = f"logs.{name}"
+    table = check_keys(where, {"file": given} if isinstance(given, str) else given, ("file", *_READING))
+    stated = {key: value_of(where, table, key, _TYPES.get(key, str)) for key in table}
+    if (file := stated.pop("file", None)) is None:
+        raise LogError(f"{where} has no file")
+    if "activities" in stated:
+        stated["activities"] = tuple(stated["activities"])
+    path = folder / file
+    try:
+        return LogFile(name, path, Reading(**stated), file_digest(path)[:16])  # another log of this name is run again
+    except OSError as error:
+        raise LogError(f"{path}: cannot be opened ({error.strerror}); check `data` and `logs` of the grid") from None
+
+
+def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> GridEntry:
+    where = f"mechanisms.{label}"
+    if label == ORIGINAL or not isinstance(given, dict):
+        raise LogError(f"the mechanism {label!r} must be a table with a name other than {ORIGINAL!r}")
+    name = given.get("mechanism", label)
+    maker = find_mechanism(name, "follow")
+    if getattr(maker, "kind", "") == "process map":
+        raise LogError(f"the mechanism {label!r} releases a process map, and experiments compare logs; remove it")
+    options = set(options_of(maker)) - {"alphabet"} - _NO_VARIANTS
+    check_keys(where, given, sorted(options | {"mechanism", "frequencies", "epsilon", "delta", "on"}))
+    special = check_keys(f"{where}.on", given.get("on", {}), logs)
+    for log, values in special.items():
+        check_keys(f"{where}.on.{log}", values, sorted(options))
+    common = {option: given[option] for option in options if option in given}
+    epsilons, deltas = (given.get(key, content.get(key)) for key in ("epsilon", "delta"))
+    if not isinstance(epsilons, list) or not isinstance(deltas, list) or not epsilons or not deltas:
+        raise LogError("epsilon and delta must be lists of numbers")
+    return GridEntry(
+        label=label,
+        mechanism=name,
+        frequencies=check_frequencies(given.get("frequencies", "estimated")),
+        epsilon=tuple(as_text(exact_epsilon(value)) for value in epsilons),
+        delta=tuple(as_text(exact_delta(value)) for value in deltas),
+        options={log: {**common, **special.get(log, {})} for log in logs},
+    )
+
+
+def _metrics(given: Mapping[str, Any]) -> Mapping[str, int]:
+    for name, runs in given.items():
+        if name in METRICS and name not in NUMBERS:
+            raise LogError(f"metric is {name!r}, which is not numeric; available: {', '.join(NUMBERS)}")
+        find_metric(name)
+        whole_number(runs, f"the runs of {name}", 1, 100_000)
+    return given
+
+
+# ------------------------------------------------------------------------------------------------------- the runs
 
 
 def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int | None = None) -> pl.DataFrame:
@@ -51,19 +295,24 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
         raise OutputError(f"{path}: unsupported file extension; use .parquet")
     check_target(path, "replace")
     with _journal(path) as journal:
-        done = _finished(path, journal)
+        done = _results(path)
+        journal.seek(0)
+        rows, complete = _rows(journal.read())
+        journal.truncate(complete)  # an incomplete last line is removed
+        done |= rows
         cells = grid.cells()
-        waiting = [cell for cell in cells if cell.key not in done]
-        left = len(waiting)
-        for rows in _measured(waiting, processes):
-            journal.writelines(json.dumps(row) + "\n" for row in rows)
+        for measured in _measured([cell for cell in cells if cell.key not in done], processes):
+            journal.writelines(json.dumps(row) + "\n" for row in measured)
             journal.flush()
             os.fsync(journal.fileno())
-            done |= {row["key"]: row for row in rows}
-            left -= len(rows)
-            progress(1 - left / len(cells))
-        table = _table(grid, [done[cell.key] | cell.facts() for cell in cells])
-        _write(table, path)
+            done |= {row["key"]: row for row in measured}
+            progress(sum(cell.key in done for cell in cells) / len(cells))
+        table = _table(grid, done)
+        try:
+            with atomic_output(path, "replace") as partial:
+                table.write_parquet(partial)
+        except OutputError as error:
+            raise OutputError(f"{error}; the journal keeps the runs", field="output") from None
         journal.truncate(0)
     return table
 
@@ -72,19 +321,16 @@ def finished(grid: Grid, results: str | Path) -> pl.DataFrame:
     """Return the results of the runs that are finished, also while an experiment is under way. They are confidential."""
     path = Path(results)
     lines = journal.read_text(encoding="utf-8") if (journal := _journal_path(path)).exists() else ""
-    done = _results(path) | _rows(lines)[0]
-    return _table(grid, [done[cell.key] | cell.facts() for cell in grid.cells() if cell.key in done])
+    return _table(grid, _results(path) | _rows(lines)[0])
 
 
 def measure(cell: Cell) -> dict[str, Any]:
     """Run one cell and return the row of results: metrics, or the error."""
     started = time.perf_counter()
-    log = _read(cell, cell.log.of_cases)
+    log = _read(cell, attrs.evolve(cell.log.reading, unit=None, max_cases=None))  # all cases of all units
     row: dict[str, Any] = {**cell.facts(), "error": None}
-    released: Release | Log
-    if cell.label == ORIGINAL:
-        released = log
-    else:
+    released: ReleasedLog | Log = log
+    if cell.label != ORIGINAL:
         try:
             released = seeded_release(cell)
         except MissingExtraError:
@@ -95,10 +341,9 @@ def measure(cell: Cell) -> dict[str, Any]:
     counts = released.counts
     row |= {"variants": len(counts), "cases": int(sum(counts))}
     for name in cell.metrics:
+        has_model = name not in MODEL_METRICS or len(counts)
         try:
-            row[name] = (
-                0.0 if name in MODEL_METRICS and not len(counts) else float(find_metric(name).measure(log, released))
-            )
+            row[name] = float(find_metric(name).measure(log, released)) if has_model else 0.0
         except MissingExtraError:
             raise
         except Exception as error:
@@ -124,13 +369,13 @@ def seeded_release(cell: Cell) -> ReleasedLog:
     return replace(released, frequencies=cell.frequencies) if isinstance(released, VariantRelease) else released
 
 
-@lru_cache(maxsize=4)
-def _log(path: str, reading: Reading, digest: str) -> Log:
-    return read(path, reading).canonical()
-
-
 def _read(cell: Cell, reading: Reading) -> Log:
-    return _log(str(cell.log.path), reading, cell.log.digest)
+    return _log_of(str(cell.log.path), reading, cell.log.digest)
+
+
+@lru_cache(maxsize=4)
+def _log_of(path: str, reading: Reading, digest: str) -> Log:
+    return read(path, reading).canonical()
 
 
 @lru_cache(maxsize=8)
@@ -141,41 +386,20 @@ def _prepared(mechanism: Mechanism) -> Mechanism:
 
 
 def _measured(cells: Sequence[Cell], workers: int) -> Iterator[list[dict[str, Any]]]:
-    """Yield rows as they are finished, all runs of a mechanism at one (ε, δ) on one log together.
-
-    Runs lost with a killed process are tried again, one by one; a run that kills its process again has failed.
-    """
-    jobs = [
-        list(runs) for _, runs in groupby(cells, key=lambda cell: (cell.log.name, cell.label, cell.epsilon, cell.delta))
-    ]
-    waiting = list(reversed(jobs))
-    suspects: list[list[Cell]] = []
-    while waiting:
-        with _pool(workers) as pool:
-            flying: dict[Future[list[dict[str, Any]]], list[Cell]] = {}
-            try:
-                while waiting or flying:
-                    while waiting and len(flying) < workers + 1:
-                        job = waiting.pop()
-                        flying[pool.submit(_measure_all, job)] = job
-                    for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                        rows = future.result()
-                        del flying[future]
-                        yield rows
-            except BrokenProcessPool:
-                suspects += flying.values()
-    for cell in (cell for job in suspects for cell in job):
-        with _pool(1) as pool:
-            try:
-                yield pool.submit(_measure_all, [cell]).result()
-            except BrokenProcessPool:
-                nothing = {"variants": 0, "cases": 0, "error": KILLED, "seconds": 0.0}
-                yield [cell.facts() | nothing | dict.fromkeys(cell.metrics)]
-
-
-def _pool(workers: int) -> ProcessPoolExecutor:
-    """Return a pool of spawned processes; forked ones would inherit the running threads of Polars."""
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    """Yield rows as they are finished, all runs of a mechanism at one (ε, δ) on one log together."""
+    jobs = groupby(cells, key=lambda cell: (cell.log.name, cell.label, cell.epsilon, cell.delta))
+    # spawned processes: forked ones would inherit the running threads of Polars
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        for future in as_completed([pool.submit(_measure_all, list(runs)) for _, runs in jobs]):
+            yield future.result()
+    except BrokenProcessPool:
+        raise LogError(
+            "a process of the experiment was killed, possibly because memory ran out; the finished runs are kept: run it "
+            "again with fewer workers"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _measure_all(cells: list[Cell]) -> list[dict[str, Any]]:
@@ -211,15 +435,6 @@ def _journal(path: Path) -> Iterator[IO[str]]:
         raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
 
 
-def _finished(path: Path, journal: IO[str]) -> dict[str, dict[str, Any]]:
-    """Return the rows of earlier runs by key. An incomplete last line is removed."""
-    earlier = _results(path)
-    journal.seek(0)
-    rows, complete = _rows(journal.read())
-    journal.truncate(complete)
-    return earlier | rows
-
-
 def _results(path: Path) -> dict[str, dict[str, Any]]:
     """Return the rows of the results by key."""
     import polars as pl
@@ -239,31 +454,14 @@ def _rows(journal: str) -> tuple[dict[str, dict[str, Any]], int]:
     return {row["key"]: row for row in rows}, len(complete.encode())
 
 
-def _table(grid: Grid, rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _table(grid: Grid, done: Mapping[str, dict[str, Any]]) -> pl.DataFrame:
     import polars as pl
 
-    schema = {
-        "log": pl.String,
-        "unit": pl.String,
-        "max_cases": pl.Int64,
-        **dict.fromkeys(("label", "mechanism", "options", "frequencies"), pl.String),
-        **dict.fromkeys(("epsilon", "delta"), pl.Float64),
-        "run": pl.Int64,
-        "seed": pl.UInt64,
-        "variants": pl.Int64,
-        "cases": pl.Int64,
-        **dict.fromkeys(grid.metrics, pl.Float64),
-        "error": pl.String,
-        "seconds": pl.Float64,
-        "key": pl.String,
-    }
+    texts = ("log", "unit", "label", "mechanism", "options", "frequencies", "error", "key")
+    types: dict[str, Any] = dict.fromkeys(texts, pl.String) | {"seed": pl.UInt64}
+    types |= dict.fromkeys(("max_cases", "run", "variants", "cases"), pl.Int64)
+    order = ("log", "unit", "max_cases", "label", "mechanism", "options", "frequencies", "epsilon", "delta", "run")
+    names = (*order, "seed", "variants", "cases", *grid.metrics, "error", "seconds", "key")
+    rows = [done[cell.key] | cell.facts() for cell in grid.cells() if cell.key in done]
+    schema = {name: types.get(name, pl.Float64) for name in names}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-
-
-def _write(table: pl.DataFrame, path: Path) -> None:
-    """The results, on the disk: the journal is emptied only after."""
-    try:
-        with atomic_output(path, "replace") as partial:
-            table.write_parquet(partial)
-    except OutputError as error:
-        raise OutputError(f"{error}; the journal keeps the runs", field="output") from None

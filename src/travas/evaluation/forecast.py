@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from .. import explain
-from ..errors import EmptyLogError, ParameterError, confidential_repr
+from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr
 from ..log.abstraction import Abstraction
 from ..log.log import Log
-from ..log.traces import CODE_BYTES
 from ..mechanisms.mechanism import Mechanism
+from ..outputs.pictures import write_picture
+from ..plots.figures import Panel, draw_panels
+from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
 from ..releases.estimate import KeepCurve, intervals
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import ONE, as_text
 from .compare import checked_abstractions, checked_items
-from .views import forecast_html
 
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
@@ -27,7 +30,8 @@ ABSTRACTIONS = "full,fold,first,prefix:16,prefix:8,prefix:4,set"
 PREFERRED = (Fraction(1), Fraction(1, 10**6))
 """Defensible parameters: the recommendation is the closest cell of the grid that is at least as strict."""
 
-HALF = Fraction(1, 2)
+WHATS: tuple[Literal["cases", "variants"], ...] = ("cases", "variants")
+"""What a forecast gives shares of."""
 
 LOOKING = (
     "This forecast has read the original log. Choosing parameters or an abstraction based on it is a use of the log that "
@@ -91,16 +95,28 @@ class Forecast:
     def __repr__(self) -> str:
         return confidential_repr(self)
 
+    def shares(self, what: Literal["cases", "variants"]) -> list[list[str]]:
+        """The expected shares as a table: ε, δ and a column for each abstraction, with a heading."""
+        rows: dict[tuple[str, str], list[str]] = {}
+        for cell in self.cells:
+            at = as_text(cell.epsilon), as_text(cell.delta)
+            rows.setdefault(at, [*at]).append(_percent(cell.cases if what == "cases" else cell.variants))
+        return [["ε", "δ", *dict.fromkeys(str(cell.abstraction) for cell in self.cells)], *rows.values()]
+
     def _repr_html_(self) -> str:
         """The forecast in a notebook, marked confidential."""
-        return forecast_html(self.cells, (*self.recommendation(), LOOKING))
+        parts = [warning(CONFIDENTIAL_HEADING), heading("Forecast")]
+        for what in WHATS:
+            head, *rows = self.shares(what)
+            parts += [paragraph(f"Expected share of the {what} kept"), table(head, rows)]
+        return fragment([*parts, *map(paragraph, (*self.recommendation(), LOOKING))])
 
     def recommendation(self) -> tuple[str, ...]:
         """Return recommended parameters as sentences. ε and δ are the defensible ones and do not depend on the log."""
         epsilon = _nearest({cell.epsilon for cell in self.cells}, PREFERRED[0])
         delta = _nearest({cell.delta for cell in self.cells}, PREFERRED[1])
         there = [cell for cell in self.cells if (cell.epsilon, cell.delta) == (epsilon, delta)]
-        good = next((cell for cell in there if cell.cases >= HALF), None)
+        good = next((cell for cell in there if cell.cases >= explain.HALF), None)
         if good is None:
             best = max(there, key=lambda cell: cell.cases)
             which = (
@@ -148,44 +164,27 @@ def forecast(
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty; there is nothing to forecast")
+    lengths, cases = variants.lengths(), int(variants.counts.sum())
+    events = int(lengths @ variants.counts)
     under = [(abstraction, abstraction.of(variants)) for abstraction in compared]
-    events = _events(variants)
-    cases = int(variants.counts.sum())
-    return Forecast(
-        tuple(_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under),
-        cases,
-        variants.unit.noun,
-    )
+    cells = (_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under)
+    return Forecast(tuple(cells), cases, variants.unit.noun)
 
 
 def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, all_cases: int, all_events: int) -> Expected:
     """Return Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the case counts that occur."""
-    import numpy as np
-
-    lengths = np.fromiter(map(len, keys.keys), np.int64, len(keys)) // CODE_BYTES
-    sizes, index, times = np.unique(keys.counts, return_inverse=True, return_counts=True)
-    total_lengths = np.zeros(len(sizes), dtype=np.int64)
-    np.add.at(total_lengths, index, lengths)
+    number, length = Counter(keys.counts.tolist()), Counter[int]()
+    for count, events in zip(keys.counts.tolist(), keys.lengths().tolist(), strict=True):
+        length[count] += events
     curve = _curve(mechanism)
-    cases = variants = events = 0
-    for size, number, length in zip(sizes.tolist(), times.tolist(), total_lengths.tolist(), strict=True):
-        kept = curve.table.cumulative(size - curve.minimum_cases + 1)
-        variants += number * kept
-        cases += number * size * kept
-        events += length * size * kept
+    kept = {count: curve.table.cumulative(count - curve.minimum_cases + 1) for count in number}
     return Expected(
         mechanism.epsilon,
         mechanism.delta,
         abstraction,
-        cases=Fraction(cases, ONE * all_cases),
-        variants=Fraction(variants, ONE * max(len(keys), 1)),
-        events=Fraction(events, ONE * all_events),
-    )
-
-
-def _events(variants: Log) -> int:
-    return sum(
-        len(key) // CODE_BYTES * count for key, count in zip(variants.keys, variants.counts.tolist(), strict=True)
+        cases=Fraction(sum(number[n] * n * kept[n] for n in kept), ONE * all_cases),
+        variants=Fraction(sum(number[n] * kept[n] for n in kept), ONE * max(len(keys), 1)),
+        events=Fraction(sum(length[n] * n * kept[n] for n in kept), ONE * all_events),
     )
 
 
@@ -206,3 +205,34 @@ def _nearest(offered: set[Fraction], preferred: Fraction) -> Fraction:
 
 def _percent(share: Fraction) -> str:
     return f"{float(share):.0%}"
+
+
+def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Path) -> Path:
+    """Draw keep probabilities and interval widths by case count. No log is read."""
+    kept, width = {}, {}
+    for rule, points in curves:
+        name = f"ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}"
+        kept[name] = [(at.cases, float(at.kept)) for at in points]
+        width[name] = [(at.cases, at.high - at.low) for at in points]
+    across = "number of cases of a variant in the original log"
+    row = (
+        Panel("What is released", across, "probability of release", kept, 1.05),
+        Panel("Accuracy of its frequency", across, "width of the 95 % interval, cases", width),
+    )
+    return write_picture(path, lambda form: draw_panels([row], "", form))
+
+
+def draw_forecast(forecast: Forecast, path: Path) -> Path:
+    """Draw expected shares kept by ε, a line for each abstraction, a row of panels for each δ. Confidential."""
+    rows = []
+    for delta in dict.fromkeys(cell.delta for cell in forecast.cells):
+        row = []
+        for what in WHATS:
+            lines: dict[str, list[tuple[str, float]]] = {}
+            for cell in forecast.cells:
+                if cell.delta == delta:
+                    share = float(cell.cases if what == "cases" else cell.variants)
+                    lines.setdefault(str(cell.abstraction), []).append((as_text(cell.epsilon), share))
+            row.append(Panel(f"{what}, δ = {as_text(delta)}", "ε", "expected share kept", lines, 1.05))
+        rows.append(row)
+    return write_picture(path, lambda form: draw_panels(rows, CONFIDENTIAL_HEADING, form))

@@ -6,25 +6,35 @@ tried on it with seeded noise: the result is confidential, nothing is released a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import attrs
 
 from ..errors import EmptyLogError
 from ..evaluation import metrics
 from ..explain import HALF, check_stated_cases, of_curve
+from ..log.options import Attribute, Times
+from ..log.questions import DURATION_BUCKETS
 from ..mechanisms import MECHANISMS, mechanism
 from ..mechanisms.ladder import generalises
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.process_map import ProcessMap
+from ..mechanisms.synthesis import Synthesis
+from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
 from ..releases.process_map import map_release
 from ..releases.release import KINDS, Kind, Release, count_noun
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
+from ..synthesis.durations import STANDS_OUT
+from ..synthesis.measurements import DURATIONS, LENGTHS, START_WEEKS, TRANSITIONS, VARIANTS, first_stage, second_stage
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import Number, as_text, whole_number
 from ..trusted.samplers import Seeded
-from .map_comparison import compare_map
-from .outlook import enough_cases, outlook
+from .compare import MOST_VARIANTS, compare_map
 
 if TYPE_CHECKING:
     from ..log.log import Log
@@ -42,9 +52,6 @@ def _first_of_each() -> dict[Alternative, str]:
 
 ALTERNATIVES = _first_of_each()
 """What a forecast compares, and the mechanism of each."""
-
-MOST_VARIANTS = 2000
-"""The similarity of logs with more variants is not computed: it takes too long for a forecast."""
 
 RUNS = 3
 """How often every alternative is tried."""
@@ -86,30 +93,12 @@ class Trial:
 
     Attributes:
         alternative: What is compared.
-        case_coverage: The share of the original cases whose variant is there.
-        similarity: The relative log similarity; None where the logs have too many variants to compute it here.
-        variants: The number of variants.
+        facts: Of variants and synthetic logs `case_coverage`, `similarity` (None where the logs have too many variants to
+            compute it here) and `variants`; of a map `count_error` and `kept_mass`, as in `MapComparison`.
     """
 
     alternative: Alternative
-    case_coverage: float
-    similarity: float | None
-    variants: int
-
-
-@dataclass(frozen=True)
-class MapTrial:
-    """How a process map performed on one log, as a mean of runs with seeded noise. Confidential.
-
-    Attributes:
-        alternative: What is compared.
-        count_error: As in `MapComparison`.
-        kept_mass: As in `MapComparison`.
-    """
-
-    alternative: Alternative
-    count_error: float
-    kept_mass: float
+    facts: dict[str, float | None]
 
 
 def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[Alternative, Mechanism]:
@@ -160,9 +149,7 @@ def _advice_on_cases(rule: Mechanism, stated_cases: int | None) -> tuple[str, ..
     return weak, ADVICE[0], *ADVICE[2:]
 
 
-def trials(
-    source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING
-) -> list[Trial | MapTrial]:
+def trials(source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING) -> list[Trial]:
     """Try every alternative on a log. Confidential: nothing is released and nothing is charged."""
     return [_trial(alternative, rule, _read(source, reading, rule)) for alternative, rule in made.items()]
 
@@ -205,7 +192,7 @@ def coverage(
         variants = _read(source, reading, made[EPSILONS[0]][kind])
         for epsilon in EPSILONS:
             shares = [_covered(variants, release) for release in _releases(made[epsilon][kind], variants)]
-            cells.append(CoverageCell(kind, epsilon, _mean(shares)))
+            cells.append(CoverageCell(kind, epsilon, fmean(shares)))
             watch(len(cells) / (len(KINDS) * len(EPSILONS)))
     return Coverage(reading, delta, tuple(cells))
 
@@ -228,17 +215,109 @@ def _covered(variants: Log, released: Release) -> float:
     return metrics.case_coverage(variants, released)
 
 
-def _trial(alternative: Alternative, rule: Mechanism, variants: Log) -> Trial | MapTrial:
+def _trial(alternative: Alternative, rule: Mechanism, variants: Log) -> Trial:
     made = _releases(rule, variants)
-    covered = _mean([_covered(variants, release) for release in made])
+    covered = fmean([_covered(variants, release) for release in made])
     if rule.kind == "process map":
         errors = [compare_map(variants, map_release(release)).count_error for release in made]
-        return MapTrial(alternative, _mean(errors), covered)
+        return Trial(alternative, {"count_error": fmean(errors), "kept_mass": covered})
     few = max(len(variants), *(len(release.variants) for release in made)) <= MOST_VARIANTS
     similar = [metrics.relative_log_similarity(variants, release) for release in made] if few else None
-    number = round(_mean([len(release.variants) for release in made]))
-    return Trial(alternative, covered, None if similar is None else _mean(similar), number)
+    number = round(fmean([len(release.variants) for release in made]))
+    mean = None if similar is None else fmean(similar)
+    return Trial(alternative, {"case_coverage": covered, "similarity": mean, "variants": number})
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+# ---------------------------------------------------------------------- synthetic logs and process maps, without a log
+
+ENOUGH_PER_DEVIATION = 73
+"""A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
+
+WEEKS = 173
+"""Weeks are good from this many cases per standard deviation of a week on: 6,000 cases at ε = 1."""
+
+GOOD_ATTRIBUTES, POOR_ATTRIBUTES = 370, 80
+"""An attribute is good from, and poor below, this many cases per standard deviation: 7,000 and 1,500 cases at ε = 1."""
+
+DISTINCT_PAIRS = 10
+"""The number of different pairs per case for which the noise of a map is stated."""
+
+_ONE = "an attribute"
+
+
+def outlook(rule: Mechanism, stated_cases: int | None) -> tuple[str, ...]:
+    """What can be expected of a release without a keep curve, in sentences without a full stop, from public numbers alone."""
+    if rule.kind == "synthetic log":
+        return synthetic_facts(cast(Synthesis, rule), stated_cases)
+    return _map_facts(cast(ProcessMap, rule)) if rule.kind == "process map" else ()
+
+
+def enough_cases(rule: Mechanism) -> int | None:
+    """Return the number of cases from which a synthetic log is not called weak, rounded; None for other kinds."""
+    if rule.kind != "synthetic log":
+        return None
+    return _rounded(ENOUGH_PER_DEVIATION * cast(Synthesis, rule).noise.stage(TRANSITIONS).deviation)
+
+
+def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
+    """The noise of pairs, and how many cases an activity and a pair need."""
+    if rule.alphabet is not None:
+        activities = f"the {len(rule.alphabet):,} public activities have their own nodes; all others are one node"
+    else:
+        stage = rule.noise.stage(ACTIVITIES)
+        alone = stage.threshold / stage.contribution
+        activities = (
+            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
+            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
+        )
+    noise = rule.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
+    return (
+        activities,
+        f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
+        f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
+        "noise",
+    )
+
+
+def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
+    """What can be expected of a synthetic log, in words."""
+    variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
+    shared, enough = variants.threshold / variants.contribution, enough_cases(rule) or 0
+    facts = (
+        f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
+        f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
+        "range of lengths",
+        *detail_facts(rule, cases),
+    )
+    if cases is None:
+        return (*facts, f"weak below about {enough:,} cases")
+    strength = "strong enough" if cases >= enough else f"weak: use it with {enough:,} cases or more"
+    return (*facts, f"for {cases:,} cases: {strength}")
+
+
+def detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
+    """What times and one attribute would add to a synthetic log, in words."""
+    detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
+    stage = detailed.noise.stage
+    pair = STANDS_OUT * stage(DURATIONS).deviation * DURATION_BUCKETS**0.5
+    value = stage(first_stage(_ONE))
+    good, poor = (limit * stage(second_stage(_ONE)).deviation for limit in (GOOD_ATTRIBUTES, POOR_ATTRIBUTES))
+    weeks = WEEKS * stage(START_WEEKS).deviation
+    facts = (
+        f"with times: a pair has its own durations with about {_rounded(pair):,} cases; start times are good from about "
+        f"{_rounded(weeks):,} cases on",
+        f"with one attribute: a value is released with about {_rounded(value.threshold / value.contribution):,} cases",
+    )
+    if cases is None:
+        return (
+            *facts,
+            f"attributes are good from about {_rounded(good):,} cases on, and poor below {_rounded(poor):,}",
+        )
+    verdict = "good" if cases >= good else "poor: leave it out" if cases < poor else "rough"
+    start = "good" if cases >= weeks else "rough"
+    return (*facts, f"for {cases:,} cases: weeks in which cases start are {start}, an attribute is {verdict}")
+
+
+def _rounded(number: float) -> int:
+    """Round to two significant digits."""
+    return int(float(f"{number:.1e}"))

@@ -16,11 +16,9 @@ from ..plots.experiment_figures import Heatmap, draw_heatmap
 from ..plots.figures import number
 from ..trusted.numbers import exact
 from .compare import Better, find_metric
-from .grid import ORIGINAL, Grid
+from .experiment import ORIGINAL, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
 
@@ -40,21 +38,15 @@ def summary(grid: Grid, results: pl.DataFrame) -> pl.DataFrame:
 
     rows = []
     for key, runs in results.group_by(_KEYS, maintain_order=True):
-        for metric in grid.metrics:
-            wanted = runs.filter(pl.col("run") < grid.metrics[metric])
-            values = wanted[metric].drop_nulls().to_list()
-            named: dict[str, Any] = dict(zip(_KEYS, key, strict=True))
-            mean, low, high = mean_with_interval(values)
-            rows.append(
-                named
-                | {"metric": metric, "better": find_metric(metric).better, "runs": len(values)}
-                | {"failed": len(wanted) - len(values), "mean": mean, "low": low, "high": high}
-            )
-    texts, numbers = ("log", "unit", "label", "mechanism", "metric", "better"), ("max_cases", "runs", "failed")
-    floats = ("epsilon", "delta", "mean", "low", "high")
-    types = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Int64) | dict.fromkeys(floats, pl.Float64)
-    order = (*_KEYS, "metric", "better", "runs", "failed", "mean", "low", "high")
-    return pl.DataFrame(rows, schema={name: types[name] for name in order})
+        for metric, most in grid.metrics.items():
+            wanted = runs.filter(pl.col("run") < most)[metric]
+            values = wanted.drop_nulls().to_list()
+            found = (metric, find_metric(metric).better, len(values), wanted.null_count(), *mean_with_interval(values))
+            rows.append((*key, *found))
+    names = (*_KEYS, "metric", "better", "runs", "failed", "mean", "low", "high")
+    types: dict[str, Any] = dict.fromkeys(("max_cases", "runs", "failed"), pl.Int64)
+    types |= dict.fromkeys(("epsilon", "delta", "mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in names}, orient="row")
 
 
 def mean_with_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:

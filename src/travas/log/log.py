@@ -125,14 +125,13 @@ class Log:
         return zip(self.traces(range(len(self))), self.counts.tolist(), strict=True)
 
     def canonical(self) -> Log:
-        """Return the variants in the order of their traces, so that a seed always gives the same release.
+        """Return the variants and activities in the order of the traces, so that a seed always gives the same release.
 
         Returns:
             The same variants in that order.
         """
-        traces = self.traces(range(len(self)))
-        order = sorted(range(len(self)), key=traces.__getitem__)
-        return replace(self, keys=[self.keys[index] for index in order], counts=self.counts[order])
+        same = Log.from_mapping(dict(sorted(self.items())), self.columns)
+        return replace(self, alphabet=same.alphabet, keys=same.keys, counts=same.counts)
 
     def generalised(
         self,

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import attrs
 
-from ...evaluation.compare import METRICS, compare
-from ...evaluation.map_comparison import cases_of_pairs
+from ...evaluation.compare import METRICS, cases_of_pairs, compare
 from ...log.abstraction import FULL
 from ...log.log import Log
 from ...log.questions import NO_DETAILS
