@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from unicodedata import normalize
 
 import attrs
 from cattrs import Converter
 
 from .._version import __version__
-from ..errors import BudgetError, ParameterError, check_encodable, shown
+from ..errors import BudgetError, ParameterError, check_encodable, one_of, shown
 from ..log.log import EVERY_TRACE
 from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
@@ -33,12 +33,7 @@ class Budget:
 
     epsilon: Fraction = attrs.field(converter=exact_epsilon)
     delta: Fraction = attrs.field(converter=exact_delta)
-    composition: CompositionRule = "basic"
-
-    def __attrs_post_init__(self) -> None:
-        if self.composition not in get_args(CompositionRule):
-            rules = ", ".join(get_args(CompositionRule))
-            raise ParameterError(f"composition is {self.composition!r}; use one of {rules}", field="composition")
+    composition: CompositionRule = attrs.field(default="basic", validator=one_of(CompositionRule))
 
     def __str__(self) -> str:
         return f"ε = {as_text(self.epsilon)}, δ = {as_text(self.delta)}"
@@ -125,9 +120,8 @@ class Entry:
         policy: Mapping[str, Any] | None = None,
     ) -> Entry:
         """Return a charge that is not made yet."""
-        least = mechanism.parameters().get("minimum_cases")
-        spending, minimum = Spending.of(mechanism), least if isinstance(least, int) else None
-        software = f"travas {__version__}"
+        spending = Spending.of(mechanism)
+        minimum, software = spending.description.get("minimum_cases"), f"travas {__version__}"
         return cls(0, "", dataset, spending, minimum, software, case or None, location, period, approval, policy)
 
     @property

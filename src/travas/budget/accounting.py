@@ -6,7 +6,6 @@ The exact cost is an upper bound at every step, in exact integers, by the engine
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -84,19 +83,6 @@ class Composition:
         total_epsilon, total_delta = basic(self.spendings)
         bound = total_delta if epsilon >= total_epsilon else Fraction(1)
         return min(self._curve(epsilon), bound)
-
-    def epsilon(self, delta: Fraction) -> Fraction | None:
-        """Return the smallest ε, to one part in a million, such that the releases are (ε, δ)-DP; None if there is none."""
-        low, high = Fraction(0), basic(self.spendings)[0]
-        if self.delta(low) <= delta:
-            return low
-        if self.delta(high) > delta:
-            return None
-        step = high / 1_000_000
-        while high - low > step:
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
-        return min(math.ceil(high / step) * step, basic(self.spendings)[0])
 
 
 def compose(spendings: Iterable[Spending], cells: int = FEWEST_CELLS) -> Composition:

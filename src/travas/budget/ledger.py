@@ -38,7 +38,6 @@ from .account import (
     entry_from_plain,
     readable,
 )
-from .accounting import compose
 from .ledger_file import OpenLedger, Record, make_ledger, open_ledger
 from .periods import ChargedPeriod
 from .policy import Policy, data_directory
@@ -58,10 +57,6 @@ def default_path() -> Path:
 def now() -> str:
     """Return the system time, to seconds, as records state it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _path(path: str | os.PathLike[str]) -> Path:
-    return Path(path)
 
 
 @dataclass(frozen=True)
@@ -204,7 +199,7 @@ class Ledger:
     ε = 2, δ = 1e-6 left of ε = 2, δ = 1e-6
     """
 
-    path: Path = attrs.field(converter=_path)
+    path: Path = attrs.field(converter=Path)
 
     def __attrs_post_init__(self) -> None:
         with open_ledger(self.path, make_ledger):
@@ -269,8 +264,6 @@ class Ledger:
             The account.
         """
         budget = Budget(epsilon, delta, composition)
-        if composition == "exact":
-            compose(())  # detects a missing extra now rather than at the first release
         return self._create(dataset, budget, unit_name)
 
     def _create(self, dataset: str, budget: Budget | None, unit_name: str | None) -> Account:
