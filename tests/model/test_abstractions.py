@@ -119,7 +119,6 @@ def test_a_rule_is_its_content_not_its_file(tmp_path: Path) -> None:
         ("full | fold", "'full'"),
         ("only:", "names no file"),
         ("only:/nowhere", "cannot be read"),
-        ("|".join(["fold"] * 21), "at most 20"),
     ],
 )
 def test_a_bad_abstraction_is_one_clear_line(text: str, words: str) -> None:

@@ -42,24 +42,11 @@ WRONG: dict[str, tuple[str, Callable[[], Any]]] = {
     "no contribution": ("contribution", lambda: q.Throughput(activities=(), contribution=0)),
     "truth": ("contribution", lambda: q.Throughput(activities=(), contribution=True)),
     "too large": ("contribution", lambda: q.Throughput(activities=(), contribution=2**26 + 1)),
-    "activity twice": ("activities", lambda: q.Throughput(activities=("a", "a"), contribution=1)),
-    "others": ("others", lambda: q.Throughput(activities=(), contribution=1, others="keep")),  # type: ignore[arg-type]
-    "pair twice": ("pairs", lambda: q.Durations(activities=("a",), pairs=((0, 0), (0, 0)), contribution=1)),
-    "no such pair": ("pairs", lambda: q.Durations(activities=("a",), pairs=((0, 1),), contribution=1)),
-    "zone": ("zone", lambda: q.StartBlocks(activities=(), zone="Mars/Olympus", contribution=1)),
-    "path as zone": ("zone", lambda: q.StartBlocks(activities=(), zone="../../etc/passwd", contribution=1)),
-    "block": ("blocks", lambda: q.StartWeeks(activities=(), zone="UTC", blocks=(128,), contribution=1)),
-    "weekend": ("weekend", lambda: q.EventHours(activities=(), zone="UTC", weekend=(7,), contribution=1)),
-    "equal edges": ("bins", lambda: q.AttributeBins(attribute="age", edges=(1, 1.0), contribution=1)),
-    "decreasing edges": ("bins", lambda: q.AttributeBins(attribute="age", edges=(2, 1), contribution=1)),
-    "no edges": ("bins", lambda: q.AttributeBins(attribute="age", edges=(), contribution=1)),
-    "not a number": ("bins", lambda: q.AttributeBins(attribute="age", edges=(float("nan"),), contribution=1)),
-    "value twice": (
-        "values",
-        lambda: q.AttributeValuesByLast(attribute="x", values=("a", "a"), activities=(), contribution=1),
-    ),
+    "equal edges": ("bins", lambda: q.check_edges((1, 1.0))),
+    "decreasing edges": ("bins", lambda: q.check_edges((2, 1))),
+    "no edges": ("bins", lambda: q.check_edges(())),
+    "not a number": ("bins", lambda: q.check_edges((float("nan"),))),
     "attribute twice": ("attributes", lambda: Details(attributes=("a",), numbers=("a",))),
-    "times": ("times", lambda: Details(times="yes")),  # type: ignore[arg-type]
     "no times": ("times", lambda: check_details(None, Details("read"))),
     "no attribute": ("attributes", lambda: check_details(None, Details(attributes=("a",)))),
 }

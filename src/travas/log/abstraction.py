@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LogError, ParameterError, check_encodable, shown
+from ..errors import LogError, ParameterError, check_encodable
 from ..trusted.guarantee import Counted, PrivacyUnit
 from ..trusted.numbers import typed_whole_number, whole_number
 from .traces import CODE, CODE_BYTES, Codes
@@ -317,7 +317,7 @@ def _texts(value: Any, length: int | None = None) -> bool:
     return (
         isinstance(value, list)
         and all(isinstance(item, str) for item in value)
-        and (length is None or len(value) == length)
+        and len(value) == (length or len(value))
     )
 
 
@@ -358,7 +358,6 @@ def _text_of(path: Path, remedy: str) -> str:
 STEPS: dict[str, type[AbstractionStep]] = {
     step.name: step for step in (Fold, Loops, First, Prefix, Suffix, Only, Without, Group, AsSet)
 }
-MAX_STEPS = 20
 
 RuleFiles = Literal["read", "refuse"]
 """Whether a step that names a file reads it; a web user must not read files of the server."""
@@ -373,18 +372,6 @@ class Abstraction:
     """
 
     steps: tuple[AbstractionStep, ...] = ()
-
-    def __post_init__(self) -> None:
-        if len(self.steps) > MAX_STEPS:
-            raise ParameterError(
-                f"abstraction has {len(self.steps)} steps; use at most {MAX_STEPS}", field="abstraction"
-            )
-        for step in self.steps:
-            if not isinstance(step, tuple(STEPS.values())):
-                raise ParameterError(
-                    f"abstraction has the step {shown(step)}, which is not part of travas; use {', '.join(STEPS)}",
-                    field="abstraction",
-                )
 
     def __or__(self, other: Abstraction) -> Abstraction:
         return Abstraction(self.steps + other.steps)

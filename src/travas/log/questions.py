@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite
 from numbers import Integral
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
-from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK, check_zone
+from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK
 from .traces import Activity
 
 if TYPE_CHECKING:
@@ -88,13 +88,6 @@ class ProjectedQuestion(CellQuestion):
     activities: tuple[Activity, ...]
     others: Others = "drop"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(set(self.activities)) != len(self.activities):
-            raise ParameterError("activities has duplicates; list every activity once", field="activities")
-        if self.others not in ("drop", "node"):
-            raise ParameterError(f"others is {shown(self.others)}; use 'drop' or 'node'", field="others")
-
     @property
     def nodes(self) -> int:
         """The number of different activities after the projection."""
@@ -110,14 +103,6 @@ class Durations(ProjectedQuestion):
     """
 
     pairs: tuple[tuple[int, int], ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(set(self.pairs)) != len(self.pairs):
-            raise ParameterError("pairs has duplicates; list every pair once", field="pairs")
-        for pair in self.pairs:
-            if len(pair) != 2 or not all(0 <= index < self.nodes for index in pair):
-                raise ParameterError(f"pairs has {pair}; use pairs of indexes below {self.nodes}", field="pairs")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -142,10 +127,6 @@ class CalendarQuestion(ProjectedQuestion):
 
     zone: str
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_zone(self.zone)
-
 
 @dataclass(frozen=True, kw_only=True)
 class StartBlocks(CalendarQuestion):
@@ -163,11 +144,6 @@ class StartWeeks(CalendarQuestion):
     """
 
     blocks: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(set(self.blocks)) != len(self.blocks) or not all(0 <= block < BLOCKS for block in self.blocks):
-            raise ParameterError(f"blocks must be different numbers below {BLOCKS}", field="blocks")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -197,11 +173,6 @@ class HoursQuestion(CalendarQuestion):
     """
 
     weekend: tuple[int, ...] = (5, 6)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not all(day in range(7) for day in self.weekend):
-            raise ParameterError(f"weekend is {self.weekend}; use weekdays from 0 (Monday) to 6", field="weekend")
 
     cells = (KINDS_OF_DAY, 24)
 
@@ -242,10 +213,6 @@ class BinnedQuestion(CellQuestion):
     attribute: str
     edges: tuple[float, ...]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_edges(self.edges)
-
     @property
     def bins(self) -> int:
         """The number of bins of numbers."""
@@ -272,11 +239,6 @@ class AttributeValuesByLast(ProjectedQuestion):
 
     attribute: str
     values: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(set(self.values)) != len(self.values):
-            raise ParameterError("values has duplicates; list every value once", field="values")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -323,10 +285,6 @@ class Details:
     numbers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.times not in get_args(TimesRead):
-            raise ParameterError(
-                f"times is {shown(self.times)}; use one of {', '.join(get_args(TimesRead))}", field="times"
-            )
         names = (*self.attributes, *self.numbers)
         if len(set(names)) != len(names) or "" in names:
             raise ParameterError(f"attributes is {shown(names)}; list every attribute once", field="attributes")
