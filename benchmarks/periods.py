@@ -21,8 +21,7 @@ import polars as pl
 from travas import BudgetError, Ledger, Log, Optimal, Period, Reading, Release, read
 from travas.evaluation.metrics import relative_log_similarity
 from travas.mechanisms.mechanism import Mechanism
-from travas.pipeline import run
-from travas.request import Request
+from travas.pipeline import Request, run
 from travas.trusted.numbers import as_text
 
 DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))

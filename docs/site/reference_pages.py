@@ -208,7 +208,7 @@ def topic_of(name: str) -> str:
 
 def module_of(name: str) -> str:
     """Return the module that defines a public name."""
-    return f"travas.{travas._MODULES[name]}"
+    return f"travas.{travas._HOME[name]}"
 
 
 def _documented(name: str) -> bool:

@@ -90,58 +90,48 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Abstraction": "log.abstraction",
-    "Attribute": "log.options",
-    "Budget": "budget.account",
-    "BudgetError": "errors",
-    "ChargedError": "errors",
-    "Guarantee": "trusted.guarantee",
-    "Ladder": "mechanisms.ladder",
-    "Ledger": "budget.ledger",
-    "LogError": "errors",
-    "MapRelease": "releases.process_map",
-    "Mechanism": "mechanisms.mechanism",
-    "Optimal": "mechanisms.selection",
-    "ParameterError": "errors",
-    "Period": "sources.period",
-    "Policy": "budget.policy",
-    "PrefixTree": "mechanisms.prefix_tree",
-    "PrivacyUnit": "trusted.guarantee",
-    "ProcessMap": "mechanisms.process_map",
-    "Reading": "sources.reading",
-    "Release": "releases.release",
-    "SaCoFa": "mechanisms.sacofa",
-    "Standing": "trusted.guarantee",
-    "Synthesis": "mechanisms.synthesis",
-    "SyntheticRelease": "releases.synthetic_log",
-    "Times": "log.options",
-    "Travas": "mechanisms.selection",
-    "TravasError": "errors",
-    "UTravas": "mechanisms.utravas",
-    "VariantRelease": "releases.release",
-    "Log": "log.log",
-    "__version__": "_version",
-    "anonymize": "functions",
-    "audit": "evaluation.audit",
-    "compare": "evaluation.compare",
-    "doctor": "sources.doctor.examination",
-    "forecast": "evaluation.forecast",
-    "from_description": "mechanisms",
-    "open_release": "verification.opened",
-    "plan": "budget.plan",
-    "process_map": "functions",
-    "read": "functions",
-    "synthesize": "functions",
-    "verify": "verification.verify",
-    "write_report": "report.report_file",
+    "_version": "__version__",
+    "budget.account": "Budget",
+    "budget.ledger": "Ledger",
+    "budget.plan": "plan",
+    "budget.policy": "Policy",
+    "errors": "BudgetError ChargedError LogError ParameterError TravasError",
+    "evaluation.audit": "audit",
+    "evaluation.compare": "compare",
+    "evaluation.forecast": "forecast",
+    "functions": "anonymize process_map read synthesize",
+    "log.abstraction": "Abstraction",
+    "log.log": "Log",
+    "log.options": "Attribute Times",
+    "mechanisms": "from_description",
+    "mechanisms.ladder": "Ladder",
+    "mechanisms.mechanism": "Mechanism",
+    "mechanisms.prefix_tree": "PrefixTree",
+    "mechanisms.process_map": "ProcessMap",
+    "mechanisms.sacofa": "SaCoFa",
+    "mechanisms.selection": "Optimal Travas",
+    "mechanisms.synthesis": "Synthesis",
+    "mechanisms.utravas": "UTravas",
+    "releases.process_map": "MapRelease",
+    "releases.release": "Release VariantRelease",
+    "releases.synthetic_log": "SyntheticRelease",
+    "report.report_file": "write_report",
+    "sources.doctor.examination": "doctor",
+    "sources.period": "Period",
+    "sources.reading": "Reading",
+    "trusted.guarantee": "Guarantee PrivacyUnit Standing",
+    "verification.opened": "open_release",
+    "verification.verify": "verify",
 }
-"""Where each public name is defined."""
+"""Where the public names are defined."""
+
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
 from .budget.account import Approval
 from .budget.ledger import Ledger
@@ -13,10 +13,9 @@ from .log.options import Attribute, BudgetShares, Times, TimesRule
 from .log.traces import Activity
 from .mechanisms.mechanism import Mechanism, Progress
 from .mechanisms.selection import Optimal
-from .pipeline import Outcome, Phase, Watch, run
+from .pipeline import GuaranteeRule, Outcome, Phase, Request, Watch, run
 from .progress import notebook_progress
-from .releases.release import Frequencies, VariantRelease
-from .request import GuaranteeRule, Request
+from .releases.release import Frequencies, Release, VariantRelease
 from .sources.engine import read as read_variants
 from .sources.reading import DEFAULT_READING, Order, Reading
 from .trusted.numbers import Number
@@ -26,49 +25,15 @@ if TYPE_CHECKING:
     from .releases.synthetic_log import SyntheticRelease
 
 
-@overload
-def anonymize(
-    source: Any,
-    mechanism: Mechanism,
-    *,
-    frequencies: Frequencies = ...,
-    case: str | None = ...,
-    activity: str | Sequence[str] | None = ...,
-    timestamp: str | None = ...,
-    order: Order | None = ...,
-    unit: str | None = ...,
-    max_cases: int | None = ...,
-    reading: Reading | None = ...,
-    ledger: Ledger | None = ...,
-    dataset: str | None = ...,
-    reason: str = ...,
-    signed_off_by: str = ...,
-    guarantee: GuaranteeRule = ...,
-    watch: Watch | None = ...,
-) -> Any: ...
+class ReadingOptions(TypedDict, total=False):
+    """The most used options of a `Reading`, which the functions take directly."""
 
-
-@overload
-def anonymize(
-    source: Any,
-    *,
-    epsilon: Number,
-    delta: Number,
-    frequencies: Frequencies = ...,
-    case: str | None = ...,
-    activity: str | Sequence[str] | None = ...,
-    timestamp: str | None = ...,
-    order: Order | None = ...,
-    unit: str | None = ...,
-    max_cases: int | None = ...,
-    reading: Reading | None = ...,
-    ledger: Ledger | None = ...,
-    dataset: str | None = ...,
-    reason: str = ...,
-    signed_off_by: str = ...,
-    guarantee: GuaranteeRule = ...,
-    watch: Watch | None = ...,
-) -> VariantRelease: ...
+    case: str | None
+    activity: str | Sequence[str] | None
+    timestamp: str | None
+    order: Order | None
+    unit: str | None
+    max_cases: int | None
 
 
 def anonymize(
@@ -78,12 +43,6 @@ def anonymize(
     epsilon: Number | None = None,
     delta: Number | None = None,
     frequencies: Frequencies = "estimated",
-    case: str | None = None,
-    activity: str | Sequence[str] | None = None,
-    timestamp: str | None = None,
-    order: Order | None = None,
-    unit: str | None = None,
-    max_cases: int | None = None,
     reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
@@ -91,7 +50,8 @@ def anonymize(
     signed_off_by: str = "",
     guarantee: GuaranteeRule = "required",
     watch: Watch | None = None,
-) -> Any:
+    **options: Unpack[ReadingOptions],
+) -> VariantRelease:
     """Release the trace variants of a log under (ε, δ)-differential privacy.
 
     Args:
@@ -101,19 +61,16 @@ def anonymize(
         delta: See `epsilon`.
         frequencies: Which counts go into an event log: `"estimated"`, the best estimate of a variant's own cases;
             `"spread"`, which adds a share of the missing cases, for similarity studies; `"noisy"`. The release has all.
-        case: The case column; with the next five, a short form of `reading`. By default columns have usual names.
-        activity: The activity column, or several.
-        timestamp: The timestamp column.
-        order: The order of the events of a case: `"time"` or `"file"`.
-        unit: The column that identifies the person of a case: protects persons instead of single cases.
-        max_cases: The number of cases per person that are counted, chosen without looking at the log.
-        reading: The whole rule from events to variants, instead of the six options above.
+        reading: The whole rule from events to variants. By default columns have usual names.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the data set in the ledger; by default a file is charged to its path.
         reason: Why the release is made with these parameters; recorded with the charge.
         signed_off_by: Who has signed it off; recorded with the charge.
         guarantee: `"not required"` accepts a mechanism whose guarantee is not established.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
+        **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
+            `"time"` or `"file"`; `unit`, the column that identifies the person of a case, which protects persons instead of
+            single cases; and `max_cases`, the number of cases per person that are counted, chosen without looking at the log.
 
     Returns:
         The release, with its guarantee. Nothing is written.
@@ -133,17 +90,18 @@ def anonymize(
         mechanism = Optimal(epsilon, delta)
     elif epsilon is not None or delta is not None:
         raise ParameterError("epsilon and delta belong to the mechanism; set them there", field="epsilon")
-    request = Request(
-        source=source,
-        mechanism=mechanism,
-        reading=_reading(reading, case, activity, timestamp, order, unit, max_cases),
+    release = _released(
+        source,
+        mechanism,
+        _reading(reading, **options),
+        ledger,
+        dataset,
+        Approval(reason, signed_off_by),
+        watch,
         frequencies=frequencies,
-        ledger=ledger or Ledger.from_environment(),
-        dataset=dataset,
-        approval=Approval(reason, signed_off_by),
         guarantee=guarantee,
     )
-    return outcome_of(request, watch).release
+    return cast(VariantRelease, release)
 
 
 def synthesize(
@@ -155,18 +113,13 @@ def synthesize(
     times: Times | Literal["if recorded"] | None = "if recorded",
     attributes: Sequence[Attribute | str] = (),
     shares: BudgetShares | str | None = None,
-    case: str | None = None,
-    activity: str | Sequence[str] | None = None,
-    timestamp: str | None = None,
-    order: Order | None = None,
-    unit: str | None = None,
-    max_cases: int | None = None,
     reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
     reason: str = "",
     signed_off_by: str = "",
     watch: Watch | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> SyntheticRelease:
     """Generate a synthetic log of full traces under (ε, δ)-differential privacy, with times and attributes.
 
@@ -181,18 +134,15 @@ def synthesize(
         attributes: Case attributes to release: names, or `Attribute("age", bins=[0, 20, 40, 60])` for numbers.
         shares: The parts of the budget for times and attributes, such as `"times=0.25,attributes=0.1"` (the default); the
             rest is for the control flow.
-        case: The case column; with the next five, a short form of `reading`. By default columns have usual names.
-        activity: The activity column, or several.
-        timestamp: The timestamp column.
-        order: The order of the events of a case: `"time"` or `"file"`.
-        unit: The column that identifies the person of a case: protects persons instead of single cases.
-        max_cases: The number of cases per person that are counted, chosen without looking at the log.
-        reading: The whole rule from events to variants, instead of the six options above.
+        reading: The whole rule from events to variants. By default columns have usual names.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the data set in the ledger; by default a file is charged to its path.
         reason: Why the release is made with these parameters; recorded with the charge.
         signed_off_by: Who has signed it off; recorded with the charge.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
+        **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
+            `"time"` or `"file"`; `unit`, the column that identifies the person of a case, which protects persons instead of
+            single cases; and `max_cases`, the number of cases per person that are counted, chosen without looking at the log.
 
     Returns:
         The synthetic log, with its measurements and its guarantee. Nothing is written. `regenerate` makes larger or
@@ -212,18 +162,8 @@ def synthesize(
     needed: TimesRule = "if recorded" if times == "if recorded" else "required"
     settings = Times() if times == "if recorded" else times
     mechanism = Synthesis(epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, shares=shares)
-    rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
-    account = ledger or Ledger.from_environment()
-    request = Request(
-        source=source,
-        mechanism=mechanism,
-        reading=rule,
-        times=needed,
-        ledger=account,
-        dataset=dataset,
-        approval=Approval(reason, signed_off_by),
-    )
-    return cast("SyntheticRelease", outcome_of(request, watch).release)
+    rule, approval = _reading(reading, **options), Approval(reason, signed_off_by)
+    return cast("SyntheticRelease", _released(source, mechanism, rule, ledger, dataset, approval, watch, times=needed))
 
 
 def process_map(
@@ -233,18 +173,13 @@ def process_map(
     delta: Number,
     parts: Sequence[str] = (),
     alphabet: Sequence[Activity] | None = None,
-    case: str | None = None,
-    activity: str | Sequence[str] | None = None,
-    timestamp: str | None = None,
-    order: Order | None = None,
-    unit: str | None = None,
-    max_cases: int | None = None,
     reading: Reading | None = None,
     ledger: Ledger | None = None,
     dataset: str | None = None,
     reason: str = "",
     signed_off_by: str = "",
     watch: Watch | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> MapRelease:
     """Release a process map under (ε, δ)-differential privacy: how many cases have each directly-follows pair.
 
@@ -255,18 +190,15 @@ def process_map(
         parts: What to measure beyond counts: `"durations"`, `"rework"` and `"throughput"`.
         alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
             is spent on finding them, and all others are `other`.
-        case: The case column; with the next five, a short form of `reading`. By default columns have usual names.
-        activity: The activity column, or several.
-        timestamp: The timestamp column.
-        order: The order of the events of a case: `"time"` or `"file"`.
-        unit: The column that identifies the person of a case: protects persons instead of single cases.
-        max_cases: The number of cases per person that are counted, chosen without looking at the log.
-        reading: The whole rule from events to variants, instead of the six options above.
+        reading: The whole rule from events to variants. By default columns have usual names.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the data set in the ledger; by default a file is charged to its path.
         reason: Why the release is made with these parameters; recorded with the charge.
         signed_off_by: Who has signed it off; recorded with the charge.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
+        **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
+            `"time"` or `"file"`; `unit`, the column that identifies the person of a case, which protects persons instead of
+            single cases; and `max_cases`, the number of cases per person that are counted, chosen without looking at the log.
 
     Returns:
         The map, with its measurements and its guarantee. Nothing is written.
@@ -283,30 +215,15 @@ def process_map(
     from .mechanisms.process_map import ProcessMap  # it imports numpy, which not every program needs
 
     mechanism = ProcessMap(epsilon, delta, alphabet=alphabet, parts=parts)
-    rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
-    account = ledger or Ledger.from_environment()
-    request = Request(
-        source=source,
-        mechanism=mechanism,
-        reading=rule,
-        ledger=account,
-        dataset=dataset,
-        approval=Approval(reason, signed_off_by),
-    )
-    return cast("MapRelease", outcome_of(request, watch).release)
+    rule, approval = _reading(reading, **options), Approval(reason, signed_off_by)
+    return cast("MapRelease", _released(source, mechanism, rule, ledger, dataset, approval, watch))
 
 
 def read(
     source: Any,
     reading: Reading | None = None,
     progress: Progress | None = None,
-    *,
-    case: str | None = None,
-    activity: str | Sequence[str] | None = None,
-    timestamp: str | None = None,
-    order: Order | None = None,
-    unit: str | None = None,
-    max_cases: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Log:
     """Read the variants of a log. They are confidential.
 
@@ -314,23 +231,35 @@ def read(
         source: A path, a folder or glob of files, `-` for standard input, a URL of a database, a pandas, Polars or Spark
             DataFrame, an Arrow table, an event log of pm4py, a list of traces, a mapping of traces to counts,
             `Log` or a `Release`.
-        reading: The whole rule from events to variants, instead of the options below.
+        reading: The whole rule from events to variants, by default columns have usual names.
         progress: Called with the share of the work that is done, from 0 to 1; by default a progress bar in notebooks.
-        case: The case column. By default columns have usual names.
-        activity: The activity column, or several.
-        timestamp: The timestamp column.
-        order: The order of the events of a case: `"time"` or `"file"`.
-        unit: The column that identifies the person of a case.
-        max_cases: The number of cases per person that are counted.
+        **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
+            `"time"` or `"file"`; `unit`, the column that identifies the person of a case; and `max_cases`, the number of
+            cases per person that are counted.
 
     Returns:
         The variants and the number of cases of each.
     """
-    rule = _reading(reading, case, activity, timestamp, order, unit, max_cases)
+    rule = _reading(reading, **options)
     if progress is not None:
         return read_variants(source, rule, progress)
     with notebook_progress() as watch:
         return read_variants(source, rule, lambda share: watch(Phase.READING, share))
+
+
+def _released(
+    source: Any,
+    mechanism: Mechanism,
+    reading: Reading,
+    ledger: Ledger | None,
+    dataset: str | None,
+    approval: Approval,
+    watch: Watch | None,
+    **others: Any,
+) -> Release:
+    account = ledger or Ledger.from_environment()
+    request = Request(source, mechanism, reading, ledger=account, dataset=dataset, approval=approval, **others)
+    return outcome_of(request, watch).release
 
 
 def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
@@ -341,35 +270,23 @@ def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
         return run(request, watch)
 
 
-def _reading(
-    reading: Reading | None,
-    case: str | None,
-    activity: str | Sequence[str] | None,
-    timestamp: str | None,
-    order: Order | None,
-    unit: str | None,
-    max_cases: int | None,
-) -> Reading:
+def _reading(reading: Reading | None, **options: Unpack[ReadingOptions]) -> Reading:
     """Build the reading from the options of a call; setting both is refused, because either could be meant."""
-    options = {
-        "case": case,
-        "activity": activity,
-        "timestamp": timestamp,
-        "order": order,
-        "unit": unit,
-        "max_cases": max_cases,
-    }
+    for name in options:
+        if name not in ReadingOptions.__annotations__:
+            raise TypeError(f"{name} is not an option; available: {', '.join(ReadingOptions.__annotations__)}")
     if reading is not None and not isinstance(reading, Reading):
         raise ParameterError(f"reading is {shown(reading)}; use Reading(...)", field="reading")
-    stated = [name for name, value in options.items() if value is not None]
-    if not stated:
-        return DEFAULT_READING if reading is None else reading
+    stated: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if reading is not None:
-        raise ParameterError(
-            f"reading and {stated[0]} are both set; set {stated[0]} in the reading, or remove the reading",
-            field=stated[0],
-        )
-    if activity is not None and (not isinstance(activity, str | list | tuple) or not activity):
-        raise ParameterError(f"activity is {shown(activity)}; use the name of a column, or several", field="activity")
-    activities = (activity,) if isinstance(activity, str) else tuple(activity or ())
-    return Reading(case=case, activities=activities, timestamp=timestamp, order=order, unit=unit, max_cases=max_cases)
+        for name in stated:
+            raise ParameterError(
+                f"reading and {name} are both set; set {name} in the reading, or remove the reading", field=name
+            )
+        return reading
+    if (activity := stated.pop("activity", None)) is not None:
+        if not isinstance(activity, str | list | tuple) or not activity:
+            words = f"activity is {shown(activity)}; use the name of a column, or several"
+            raise ParameterError(words, field="activity")
+        stated["activities"] = (activity,) if isinstance(activity, str) else tuple(activity)
+    return Reading(**stated) if stated else DEFAULT_READING

@@ -8,6 +8,8 @@ fails after it, an interrupt included, is a `ChargedError`. The command line, th
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -15,25 +17,38 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from types import FrameType
+from typing import Any, Literal, cast, get_args
 
 import attrs
 
-from .budget.account import Account
+from .budget.account import NO_APPROVAL, Account, Approval
 from .budget.accounting import Spending
+from .budget.ledger import Ledger
 from .budget.periods import ChargedPeriod
 from .budget.policy import CheckedPolicy, Policy
-from .deferred_interrupts import InterruptsDeferred
-from .errors import ChargedError, ParameterError
+from .errors import ChargedError, ParameterError, check_encodable, shown
 from .log.log import Log, Roles
-from .mechanisms.mechanism import Mechanism
+from .log.options import TimesRule
+from .mechanisms.mechanism import Mechanism, protecting
+from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release
-from .releases.release import Release, VariantRelease, check_columns, released_times
-from .request import Request
+from .releases.release import (
+    KINDS,
+    Frequencies,
+    Profile,
+    Release,
+    VariantRelease,
+    check_columns,
+    check_frequencies,
+    check_profile,
+    released_times,
+)
 from .sources.engine import assumptions_of, read
 from .sources.example_log import ExampleLog
 from .sources.log_location import location_of
+from .sources.reading import DEFAULT_READING, Reading, released_columns
 from .trusted.guarantee import Standing
 from .trusted.numbers import as_text
 
@@ -41,6 +56,106 @@ LOGGER = logging.getLogger("travas")
 """The phases of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""
 
 LOGGER.addHandler(logging.NullHandler())
+
+
+GuaranteeRule = Literal["required", "not required"]
+"""Whether a release whose guarantee is not established is refused."""
+
+LogOrigin = Literal["original", "copy"]
+"""Whether the source is where the data are kept, or a temporary copy."""
+
+_CHOICES = {
+    "existing": get_args(Existing),
+    "origin": get_args(LogOrigin),
+    "guarantee": get_args(GuaranteeRule),
+    "times": get_args(TimesRule),
+}
+_TYPES: dict[str, tuple[Any, str]] = {
+    "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
+    "reading": (Reading, "Reading(...)"),
+    "output": (Path | None, "Path(...)"),
+    "ledger": (Ledger | None, "Ledger(path)"),
+    "dataset": (str | None, "the name of a data set"),
+    "policy": (Policy | None, "Policy.load(path)"),
+    "approval": (Approval, "Approval(reason, signed_off_by)"),
+    "about": (tuple, "a tuple of lines"),
+}
+"""The types of other fields, and what to use instead of another one."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A release to be made: everything that decides it, fixed before the log is opened.
+
+    Attributes:
+        source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Log`.
+        mechanism: What is released and what it costs.
+        reading: The rule from events to variants.
+        output: The file to write, or standard output; None keeps the release in memory.
+        existing: What to do if `output` exists.
+        frequencies: Which counts go into an event log.
+        profile: For which program a table is written.
+        times: Whether a log without a timestamp column is refused by a mechanism that measures times, or released without
+            them. Decided by the columns of the log, never by values.
+        ledger: Where the release is charged; None charges nothing.
+        dataset: The name of the account; None is the account of the source's location.
+        origin: `"copy"` if the source is a temporary copy, such as an upload: its location says nothing about it.
+        guarantee: Whether a release without an established guarantee is refused.
+        policy: Rules in addition to those of `TRAVAS_POLICY` or of the data directory, which apply to every release.
+        approval: The reason of the release, and who has signed it off.
+        about: What the README says about the data, in lines: public text.
+    """
+
+    source: Any
+    mechanism: Mechanism
+    reading: Reading = DEFAULT_READING
+    output: Path | None = None
+    existing: Existing = "fail"
+    frequencies: Frequencies = "estimated"
+    profile: Profile = "travas"
+    times: TimesRule = "required"
+    ledger: Ledger | None = None
+    dataset: str | None = None
+    origin: LogOrigin = "original"
+    guarantee: GuaranteeRule = "required"
+    policy: Policy | None = None
+    approval: Approval = NO_APPROVAL
+    about: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in choices:
+                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
+        for name, (types, example) in _TYPES.items():
+            value = getattr(self, name)
+            if not isinstance(value, types):
+                raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
+        if (kind := self.mechanism.kind) not in KINDS:
+            words = f"the kind of {self.mechanism.name} is {shown(kind)}; use one of {', '.join(KINDS)}"
+            raise ParameterError(words, field="mechanism")
+        check_frequencies(self.frequencies)
+        check_profile(self.profile)
+        if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
+            object.__setattr__(self, "frequencies", "noisy")
+        unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit
+        object.__setattr__(self, "mechanism", protecting(self.mechanism, unit))
+        reading = self.reading.for_counts_of(self.mechanism.counted)
+        details = self.mechanism.details
+        if released_times(self.mechanism) is None:
+            object.__setattr__(self, "times", "required")  # there is nothing to decide
+        elif self.times == "if recorded":
+            details = replace(details, times="if recorded")
+        object.__setattr__(self, "reading", attrs.evolve(reading, details=details))
+        check_columns(released_columns(reading.activities), self.mechanism)
+        for line in self.about:
+            if not isinstance(line, str):
+                raise ParameterError(f"about contains {shown(line)}; use lines of text", field="about")
+        check_encodable("about", *self.about)
+        if self.dataset is not None and self.ledger is None:
+            raise ParameterError(
+                f"dataset is {shown(self.dataset)} but no ledger is set; set ledger=Ledger(path)", field="dataset"
+            )
 
 
 class Phase(StrEnum):
@@ -278,3 +393,31 @@ def _after_the_charge(account: Account | None, end: ExitStack) -> Iterator[None]
         with suppress(Exception):  # a handler that fails must not hide the charge
             LOGGER.info("failed after the charge, which stands")
         raise ChargedError.from_cause(error, account.label) from error
+
+
+class InterruptsDeferred:
+    """Collect Ctrl-C instead of raising it. Only the main thread receives it; elsewhere there is nothing to do."""
+
+    def __init__(self) -> None:
+        self._pending = False
+        self._previous: Any = None
+
+    def __enter__(self) -> InterruptsDeferred:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._remember)
+        return self
+
+    def deliver(self) -> None:
+        """End the deferral now, and pass on what has arrived."""
+        previous, self._previous = self._previous, None
+        if previous is not None:
+            signal.signal(signal.SIGINT, previous)
+            if self._pending:
+                signal.raise_signal(signal.SIGINT)
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        self._pending = True

@@ -13,7 +13,7 @@ from .errors import MissingExtraError
 from .functions import outcome_of
 from .log.abstraction import FULL, Abstraction
 from .log.options import Attribute, Times
-from .request import Request
+from .pipeline import Request
 from .sources.reading import Reading
 from .trusted.numbers import Number, as_text, whole_number
 

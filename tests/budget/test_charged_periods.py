@@ -17,8 +17,7 @@ from travas.budget.accounting import Spending, basic
 from travas.budget.periods import ChargedPeriod, alternatives
 from travas.log.log import Roles
 from travas.mechanisms import from_description, mechanism
-from travas.pipeline import run
-from travas.request import Request
+from travas.pipeline import Request, run
 
 ROLES = Roles("case_id", ("activity",), "timestamp")
 RULE = Period("2026-01", end_activities=("end",), grace="7d")

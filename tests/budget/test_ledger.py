@@ -185,7 +185,7 @@ def test_nothing_is_charged_when_it_fails_before_the_noise(
 ) -> None:
     book.create_account("x")
     with pytest.raises(ParameterError):
-        anonymize(LOG, epsilon=1, delta="1e-6", frequencies="wrong", ledger=book, dataset="x")  # type: ignore[call-overload]
+        anonymize(LOG, epsilon=1, delta="1e-6", frequencies="wrong", ledger=book, dataset="x")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="no ledger"):
         anonymize(LOG, epsilon=1, delta="1e-6", dataset="hospital")
     parameters = ("--epsilon", 1, "--delta", "1e-6", "-o")

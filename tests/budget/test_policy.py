@@ -17,8 +17,7 @@ from travas.budget.policy import RULES, PolicyRule
 from travas.errors import PolicyError
 from travas.mechanisms import mechanism
 from travas.outputs.write import write_hospital_log
-from travas.pipeline import Phase, run
-from travas.request import Request
+from travas.pipeline import Phase, Request, run
 from travas.sources.example_log import ExampleLog, hospital_traces
 
 RULE = {

@@ -15,8 +15,8 @@ from unittest import mock
 import travas as package
 from travas import Ledger, TravasError
 from travas.mechanisms import mechanism as by_name
+from travas.pipeline import GuaranteeRule, Request
 from travas.pipeline import run as run_request
-from travas.request import GuaranteeRule, Request
 from travas.web import jobs, tasks
 from travas.web.failures import in_words
 from travas.web.recipe import Recipe

@@ -23,9 +23,8 @@ from travas.cli import main as cli
 from travas.cli.exit_codes import CODES
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms import mechanism as by_name
-from travas.pipeline import run
+from travas.pipeline import Request, run
 from travas.project.project_options import OPTIONS
-from travas.request import Request
 
 PATH = re.compile(r"\b(?:src/travas|tests|docs|benchmarks|experiments)/[\w/.-]+\.(?:py|md|toml)\b")
 LINK = re.compile(r"\]\(([^)]+)\)")

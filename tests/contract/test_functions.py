@@ -19,8 +19,7 @@ from travas import progress
 from travas.budget.account import Approval
 from travas.errors import ChargedError, ParameterError
 from travas.mechanisms import mechanism as by_name
-from travas.pipeline import Phase, run
-from travas.request import Request
+from travas.pipeline import Phase, Request, run
 from travas.sources.reading import Reading
 
 SECRET = "Planted Name"
@@ -341,3 +340,8 @@ def test_short_runs_and_terminals_show_no_bar(monkeypatch: pytest.MonkeyPatch, e
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=SimpleNamespace))
     travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS)
     assert notebook.outputs == []
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(TypeError, match="cas is not an option"):
+        travas.anonymize({("a",): 5}, epsilon=1, delta="1e-6", cas="case")  # type: ignore[call-arg]

@@ -15,7 +15,7 @@ from travas import Ledger, TravasError
 from travas.budget.account import Approval
 from travas.log.abstraction import Abstraction
 from travas.mechanisms import mechanism as by_name
-from travas.request import Request
+from travas.pipeline import Request
 from travas.web import tasks
 from travas.web.recipe import Recipe
 from travas.web.typed_period import TypedPeriod

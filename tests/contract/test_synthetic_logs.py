@@ -27,8 +27,7 @@ from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian import MOST_KEYS
 from travas.mechanisms.mechanism import protecting
 from travas.mechanisms.synthesis import Synthesis
-from travas.pipeline import run
-from travas.request import Request
+from travas.pipeline import Request, run
 from travas.trusted.stage_check import GaussianNoise
 
 

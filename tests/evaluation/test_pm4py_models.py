@@ -22,7 +22,7 @@ from travas.evaluation import pm4py_models as models
 
 PlainLog = dict[tuple[str, ...], int]
 
-ODD_NAMES = ["a", "b", "c", "a,b", ",", "tau", "X( tau, 'a' )", "p_1", "source", "π\n\"'", " a", "None"]
+ODD_NAMES = ["a", "b", "c", "tau", "X( tau, 'a' )", "p_1", "source", "π\n\"'", " a", "None"]
 
 
 def events(log: PlainLog) -> pd.DataFrame:
@@ -122,14 +122,14 @@ def small_logs(names: list[str]) -> st.SearchStrategy[PlainLog]:
     return st.dictionaries(traces, st.integers(1, 20), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(60))
 def test_logs_of_process_trees(seed: int) -> None:
     draw = random.Random(seed)
     original = played(draw)
     assert agrees(original, draw.choice([original, random_release(draw, original), played(draw)]))
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(small_logs(list("abcd")), small_logs(list("abcde")))
 def test_any_two_logs_have_the_results_of_pm4py(original: PlainLog, released: PlainLog) -> None:
     assert agrees(original, released)
@@ -217,6 +217,12 @@ def test_activities_of_several_columns() -> None:
     assert models.fitness_and_precision(log, log) == models.fitness_and_precision(plain_names, plain_names)
 
 
+def test_a_comma_is_part_of_a_name() -> None:
+    """pm4py splits names at commas for the precision."""
+    log, other = {("a,b", "c"): 3, ("c",): 1}, {("ab", "c"): 3, ("c",): 1}
+    assert models.fitness_and_precision(log, log) == models.fitness_and_precision(other, other)
+
+
 def test_a_model_is_replayed_once() -> None:
     original = {("a", "b", "c"): 5, ("a", "c"): 1}
     before = models._scores.cache_info()
@@ -224,7 +230,7 @@ def test_a_model_is_replayed_once() -> None:
     after = models._scores.cache_info()
     assert len(numbers) == 1
     assert after.misses - before.misses <= 1 <= 18 <= after.hits - before.hits
-    for cached in (models._scores, models._discover, models._behaviour):
+    for cached in (models._scores, models._discover, models._prefixes):
         assert cached.cache_info().maxsize
 
 

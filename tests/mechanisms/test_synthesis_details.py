@@ -38,9 +38,8 @@ from travas.log.questions import CellQuestion, Details, Question
 from travas.mechanisms import gaussian
 from travas.mechanisms.gaussian import calibrated_noise
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
-from travas.pipeline import run
+from travas.pipeline import Request, run
 from travas.releases.release import timestamp_kind
-from travas.request import Request
 from travas.search.calibration import calibrate, largest_mu, split_delta
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded

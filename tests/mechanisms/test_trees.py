@@ -108,7 +108,7 @@ def test_an_interval_around_zero_holds_what_it_says() -> None:
 
 
 def test_the_tree_finds_frequent_variants_and_says_what_it_assumes() -> None:
-    log = {("a", "b", "c"): 4000, ("a", "c"): 3000, ("b",) * 9: 500}
+    log: dict[Any, int] = {("a", "b", "c"): 4000, ("a", "c"): 3000, ("b",) * 9: 500}
     tree = mechanism("prefix-tree", 2, 0, max_length=4, prune=200)
     with pytest.raises(ParameterError, match="not established"):
         anonymize(log, tree)

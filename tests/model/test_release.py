@@ -12,8 +12,7 @@ import pytest
 import travas
 from travas import Ledger, Log, Mechanism, Optimal, ParameterError, ProcessMap, Reading, anonymize, explain
 from travas.mechanisms.synthesis import Synthesis
-from travas.pipeline import run
-from travas.request import Request
+from travas.pipeline import Request, run
 from travas.trusted.samplers import Seeded
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")

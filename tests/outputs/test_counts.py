@@ -11,9 +11,8 @@ import pytest
 
 from travas import Log, Optimal, PrivacyUnit, Reading, anonymize, open_release, read
 from travas.log.traces import Trace
-from travas.pipeline import run
+from travas.pipeline import Request, run
 from travas.releases.release import VariantRelease
-from travas.request import Request
 from travas.trusted.samplers import Seeded
 
 LOG = {("frequent",): 900, ("rare",): 45, **{(f"very rare {number}",): 13 for number in range(16)}}

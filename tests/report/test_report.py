@@ -22,10 +22,9 @@ from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism, registry
 from travas.mechanisms import mechanism as by_name
 from travas.outputs.write import write_hospital_log
-from travas.pipeline import run
+from travas.pipeline import Request, run
 from travas.report.content import read_content
 from travas.report.document import as_html
-from travas.request import Request
 from travas.trusted.samplers import Seeded
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"

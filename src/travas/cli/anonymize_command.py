@@ -7,8 +7,8 @@ from typing import Annotated, get_args
 import typer
 
 from ..errors import ParameterError
+from ..pipeline import Request
 from ..releases.release import Frequencies, Kind, check_frequencies, check_profile
-from ..request import Request
 from ..sources.reading import Reading
 from .charge_flags import Charge, with_charge
 from .mechanism_flags import StatedMechanism, build, with_mechanism

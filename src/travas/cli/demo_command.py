@@ -14,8 +14,7 @@ from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.selection import Optimal
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.readme_file import release_files
-from ..pipeline import Outcome, run
-from ..request import Request
+from ..pipeline import Outcome, Request, run
 from ..sources.example_log import ExampleLog
 from .console import console, grid, panel, phases
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from ..errors import ParameterError
-from ..request import Request
+from ..pipeline import Request
 from ..sources.reading import Reading
 from .charge_flags import Charge, with_charge
 from .console import console, progress

@@ -13,9 +13,8 @@ from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
 from ..log.log import Log
 from ..mechanisms.ladder import generalises, rungs_of
 from ..outputs.guarantee_file import guarantee_path
-from ..pipeline import Outcome, run
+from ..pipeline import Outcome, Request, run
 from ..releases.release import Kind, Release, VariantRelease, about_timestamps
-from ..request import Request
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.numbers import as_text, rounded_up
 from .budget_command import charged, print_charge

@@ -9,8 +9,8 @@ import typer
 
 from ..errors import ParameterError
 from ..mechanisms.registry import times_rule
+from ..pipeline import Request
 from ..releases.release import check_profile
-from ..request import Request
 from ..sources.reading import Reading
 from ..trusted.numbers import typed_whole_number
 from .charge_flags import Charge, with_charge

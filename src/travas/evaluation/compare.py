@@ -41,6 +41,7 @@ from ..sources.files import MAP_IS_NO_LOG, merged
 from ..sources.formats import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import is_process_map, load_release_json
+from ..trusted.samplers import Seeded, uniform_below
 from ..verification.opened import (
     load,
     open_map,
@@ -383,7 +384,8 @@ def _halves(log: Log) -> tuple[dict[Trace, int], dict[Trace, int]]:
     import numpy as np
 
     log = log.canonical()  # the order in which a log is read is arbitrary
-    drawn = np.random.default_rng(0).binomial(log.counts, 0.5).tolist()
+    sides = uniform_below(np.full(int(log.counts.sum()), 2), Seeded(0))
+    drawn = np.diff(np.cumsum(np.r_[0, sides])[np.r_[0, np.cumsum(log.counts)]]).tolist()
     rows = [(trace, count, half) for (trace, count), half in zip(log.items(), drawn, strict=True)]
     return {trace: half for trace, _, half in rows if half}, {t: n - half for t, n, half in rows if n - half}
 

@@ -20,6 +20,7 @@ from ..releases.synthetic_log import SyntheticRelease
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 from ..synthesis.event_times import hour_of_week, week_of, zone_of
 from ..synthesis.measurements import OTHER
+from ..trusted.samplers import Seeded, uniform_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -298,7 +299,7 @@ def compare_details(original: Log, released: SyntheticRelease) -> DetailComparis
 def details_of_halves(original: Log, released: SyntheticRelease) -> DetailComparison:
     """Compare two random halves of the original cases as a release of the same details is compared. Confidential."""
     cases = fetched_cases(cast(Totals, original.totals))
-    first = np.random.default_rng(0).random(len(cases.lengths)) < 0.5
+    first = uniform_below(np.full(len(cases.lengths), 2), Seeded(0)) == 0
     return _distances(_some(cases, first), _some(cases, ~first), released)
 
 

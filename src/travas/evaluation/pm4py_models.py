@@ -2,7 +2,7 @@
 
 The inductive miner (IMf, noise threshold 0.2) discovers a Petri net from the released log, and the original log is
 replayed on it: log fitness by token-based replay, precision by ETConformance on such a replay. Discovery and replay are
-those of pm4py, with identical results but faster: pm4py replays every prefix of every trace from its first event, while
+those of pm4py, with identical results but for names with a comma, at which pm4py splits; and faster:
 a replay depends on the past only through the marking it has reached. So pm4py computes what an event does in a marking
 once per marking, and the prefixes of the log follow these results.
 
@@ -21,8 +21,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
-
-from lxml import etree
 
 from ..errors import LogError, MissingExtraError, OutputError
 from ..log.escaped_names import escape_name
@@ -57,7 +55,7 @@ def fitness_and_precision(original: Any, released: Any) -> tuple[float, float]:
     if not after:
         raise LogError("the released log is empty, so it has no model; fitness and precision are undefined")
     with _pm4py():
-        return _scores(_behaviour(before), _discover(after))
+        return _scores(before, _discover(after))
 
 
 def map_fitness_and_precision(original: Any, released: MapRelease) -> tuple[float, float]:
@@ -67,7 +65,7 @@ def map_fitness_and_precision(original: Any, released: MapRelease) -> tuple[floa
         tree = _discover_map(
             released, lambda node: released.label(node) if node.activity is None else _name(node.activity)
         )
-        return (0.0, 0.0) if tree is None else _scores(_behaviour(before), tree)
+        return (0.0, 0.0) if tree is None else _scores(before, tree)
 
 
 # ------------------------------------------------------------------------------------------- models of process maps
@@ -105,10 +103,10 @@ def _discover_map(release: MapRelease, name: Callable[[MapNode], str]) -> Hashab
     pairs, starts, ends = release.graph(name)
     if not pairs and not starts and not ends:
         return None
-    forward, backward = _reached(pairs, starts), _reached({(b, a): n for (a, b), n in pairs.items()}, ends)
+    forward, backward = _shortest(pairs, starts), _shortest({(b, a): n for (a, b), n in pairs.items()}, ends)
     nodes = {*starts, *ends, *(name for pair in pairs for name in pair)}
-    starts = starts | dict.fromkeys(sorted(nodes - forward), 1)
-    ends = ends | dict.fromkeys(sorted(nodes - backward), 1)
+    starts = starts | dict.fromkeys(sorted(nodes - forward.keys()), 1)
+    ends = ends | dict.fromkeys(sorted(nodes - backward.keys()), 1)
     graph = DFG(dict(sorted(pairs.items())), dict(sorted(starts.items())), dict(sorted(ends.items())))
     try:
         tree: Hashable = discover_process_tree_inductive(graph, noise_threshold=NOISE_THRESHOLD, multi_processing=False)
@@ -137,18 +135,6 @@ def _shortest(pairs: Mapping[tuple[str, str], int], starts: Iterable[str]) -> di
     return ways
 
 
-def _reached(pairs: Mapping[tuple[str, str], int], starts: Iterable[str]) -> set[str]:
-    following: dict[str, list[str]] = {}
-    for before, after in pairs:
-        following.setdefault(before, []).append(after)
-    seen, queue = set(starts), list(starts)
-    for name in queue:  # which grows
-        new = [after for after in following.get(name, []) if after not in seen]
-        seen.update(new)
-        queue += new
-    return seen
-
-
 def _write_tree(tree: Any, form: str, path: Path) -> None:
     """Write a model by pm4py's exporters, which take the format from the name."""
     import pm4py
@@ -163,7 +149,6 @@ def _write_tree(tree: Any, form: str, path: Path) -> None:
             pm4py.write_bpmn(pm4py.convert_to_bpmn(tree), str(target), auto_layout=False)
         else:
             pm4py.write_ptml(tree, str(target), auto_layout=False)
-        order_elements(target)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
@@ -207,25 +192,25 @@ def _discover(cases: Cases) -> Hashable:
 
 
 @functools.lru_cache(maxsize=1024)
-def _scores(behaviour: _Behaviour, tree: Hashable) -> tuple[float, float]:
+def _scores(cases: Cases, tree: Hashable) -> tuple[float, float]:
     """Fitness and precision of a log on a model: releases that lead to the same model are replayed once."""
     from pm4py import convert_to_petri_net
 
-    model = _Model(*convert_to_petri_net(tree))
-    return _fitness(model, behaviour.traces), _precision(model, behaviour.prefixes)
+    model, prefixes = _Model(*convert_to_petri_net(tree)), _prefixes(cases)
+    return _fitness(model, prefixes), _precision(model, prefixes)
 
 
-def _fitness(model: _Model, traces: _Prefixes) -> float:
+def _fitness(model: _Model, prefixes: _Prefixes) -> float:
     """½(1 − missing/consumed) + ½(1 − remaining/produced), of the tokens of all cases."""
     taken: Counter[_Step] = Counter()
-    for prefix, step, _ in model.replay(traces):
+    for prefix, step, _ in model.replay(prefixes):
         taken[step] += prefix.cases
         if prefix.ending:
             taken[model.finish(step.marking)] += prefix.ending
     missing = sum(cases * step.missing for step, cases in taken.items())
     consumed = sum(cases * step.consumed for step, cases in taken.items())
     produced = sum(cases * step.produced for step, cases in taken.items())
-    produced += traces[0].cases  # the token in the source, with which every case begins
+    produced += prefixes[0].cases  # the token in the source, with which every case begins
     remaining = produced + missing - consumed
     return 0.5 * (1 - missing / consumed) + 0.5 * (1 - remaining / produced)
 
@@ -256,25 +241,8 @@ _Prefixes = tuple[_Prefix, ...]
 """Every prefix once, parents first. The first is the empty one."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Behaviour:
-    """A log, ready to be replayed on any model. Known by identity, so that a cache holds it once."""
-
-    traces: _Prefixes
-    prefixes: _Prefixes
-
-
 @functools.lru_cache(maxsize=4)
-def _behaviour(cases: Cases) -> _Behaviour:
-    """For precision pm4py joins a prefix by commas and splits it again: a name with a comma becomes two events."""
-    traces = prefixes = _prefixes(cases, lambda activity: [activity])
-    if any("," in activity for variant, _ in cases for activity in variant):
-        prefixes = _prefixes(cases, lambda activity: activity.split(","))
-    return _Behaviour(traces, prefixes)
-
-
-def _prefixes(cases: Cases, spell: Callable[[str], list[str]]) -> _Prefixes:
-    """The prefixes of a log, if an activity is replayed as the events that it is spelled in."""
+def _prefixes(cases: Cases) -> _Prefixes:
     prefixes = [_Prefix(0, "")]
     indexes: dict[tuple[int, str], int] = {}
     for variant, count in cases:
@@ -283,11 +251,10 @@ def _prefixes(cases: Cases, spell: Callable[[str], list[str]]) -> _Prefixes:
         for activity in variant:
             prefixes[index].going_on += count
             prefixes[index].following.add(activity)
-            for event in spell(activity):
-                parent, index = index, indexes.setdefault((index, event), len(prefixes))
-                if index == len(prefixes):
-                    prefixes.append(_Prefix(parent, event))
-                prefixes[index].cases += count
+            parent, index = index, indexes.setdefault((index, activity), len(prefixes))
+            if index == len(prefixes):
+                prefixes.append(_Prefix(parent, activity))
+            prefixes[index].cases += count
         prefixes[index].ending += count
     return tuple(prefixes)
 
@@ -385,34 +352,3 @@ def _routes(start: Any, hops: Hops) -> dict[Any, tuple[Any, ...]]:
 
     search(start, ())
     return routes
-
-
-_CONTAINERS = ("page", "process", "BPMNPlane")
-_ENDS = ("incoming", "outgoing")
-
-
-def order_elements(path: Path) -> None:
-    """Sort the elements of a PNML or BPMN file by their identifiers, and number the arcs of a Petri net."""
-    tree = etree.parse(path)
-    for number, arc in enumerate(sorted(tree.iter("arc"), key=_ends)):
-        arc.set("id", f"arc{number}")
-    for parent in tree.iter("*"):
-        if _tag(parent) in _CONTAINERS or any(_tag(child) in _ENDS for child in parent):
-            _sort(parent)
-    tree.write(path, encoding="utf-8", xml_declaration=True)
-
-
-def _sort(parent: Any) -> None:
-    """Sort the children; the white space between them stays where it is."""
-    tails = [child.tail for child in parent]
-    parent[:] = sorted(parent, key=lambda child: (_tag(child), child.get("id", ""), child.text or ""))
-    for child, tail in zip(parent, tails, strict=True):
-        child.tail = tail
-
-
-def _ends(arc: Any) -> tuple[str, str]:
-    return arc.get("source", ""), arc.get("target", "")
-
-
-def _tag(element: Any) -> str:
-    return str(etree.QName(element).localname)

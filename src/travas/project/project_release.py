@@ -14,10 +14,9 @@ from ..errors import OutputError, ParameterError
 from ..explain import check_stated_cases
 from ..mechanisms.registry import times_rule
 from ..outputs.readme_file import release_files
-from ..pipeline import Outcome, Watch, run
+from ..pipeline import Outcome, Request, Watch, run
 from ..releases.release import check_frequencies, check_profile
 from ..report.report_file import check_report, write_report
-from ..request import Request
 from ..sources.period import Period, duration, latest_period
 from .project_file import Project
 from .project_options import Values

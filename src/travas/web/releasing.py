@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from ..budget.account import Account, Approval
 from ..budget.ledger import Ledger
 from ..errors import ChargedError, TravasError
-from ..pipeline import account_before
-from ..request import Request
+from ..pipeline import Request, account_before
 from ..sources.reading import Reading
 from ..verification.opened import open_release
 from ..web import tasks

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget.account import Account
 from ..errors import ParameterError, TravasError, extended
+from ..pipeline import LogOrigin
 from ..releases.release import Release
-from ..request import LogOrigin
 from ..sources.log_location import location_of
 from ..sources.reading import Reading
 from .failures import in_words

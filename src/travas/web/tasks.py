@@ -12,9 +12,8 @@ from ..errors import TravasError
 from ..log.log import Log
 from ..mechanisms import from_description
 from ..mechanisms.registry import times_rule
-from ..pipeline import Phase, run
+from ..pipeline import LogOrigin, Phase, Request, run
 from ..releases.release import Release, ReleasedLog
-from ..request import LogOrigin, Request
 from ..sources.reading import Reading
 from .failures import known_as
 from .jobs import JobWatch
