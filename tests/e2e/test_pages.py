@@ -39,9 +39,9 @@ def test_the_page_of_a_map_filters_searches_zooms_and_shows_numbers(browser: Any
     page.on("pageerror", lambda error: broken.append(str(error)))
     page.on("console", lambda line: broken.append(line.text))
     page.goto(path.as_uri())
-    page.locator("#map[data-shown]").wait_for()
+    page.locator("[data-ready]").wait_for()
     assert page.evaluate("window.hacked") is None and page.locator("img").count() == 0
-    visible = page.locator(".pair:not(.hidden)")
+    visible = page.locator(".lines .path")
     every = visible.count()
     assert every >= 6
     activities = page.get_by_label("Activities")
@@ -51,17 +51,22 @@ def test_the_page_of_a_map_filters_searches_zooms_and_shows_numbers(browser: Any
     expect(visible).to_have_count(every)
     page.get_by_label("Find").fill("onerror")
     expect(page.locator(".node:not(.faint)", has_text="onerror")).to_have_count(1)
-    expect(page.locator(".pair:not(.faint)")).not_to_have_count(every)
+    expect(page.locator(".lines .path:not(.faint)")).not_to_have_count(every)
     page.get_by_label("Find").fill("")
-    expect(page.locator(".pair:not(.faint)")).to_have_count(every)
-    picture = page.locator("#map svg")
+    expect(page.locator(".lines .path:not(.faint)")).to_have_count(every)
+    picture = page.locator(".map-picture")
     whole = picture.get_attribute("viewBox")
     page.get_by_role("button", name="Zoom in").click()
     expect(picture).not_to_have_attribute("viewBox", whole)
     page.get_by_role("button", name="Fit the whole map").click()
-    page.locator(".pair .label").first.hover(force=True)
-    expect(page.get_by_role("status")).to_contain_text("95 %")
-    assert requested == [path.as_uri()] and broken == []
+    page.locator(".labels .label").first.hover(force=True)
+    expect(page.locator(".map-tip")).to_contain_text("95 %")
+    page.get_by_role("button", name="Move tokens").click()
+    assert page.locator(".token").count() > 0
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the map as SVG").click()
+    assert "<svg" in Path(download.value.path()).read_text()
+    assert {one for one in requested if not one.startswith(("blob:", "data:"))} == {path.as_uri()} and broken == []
     page.close()
 
 

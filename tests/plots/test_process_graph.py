@@ -3,118 +3,161 @@
 from __future__ import annotations
 
 import json
-import os
+import sys
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
-from travas.plots.map_dot import dot_source, graphviz_layout, parsed
-from travas.plots.map_graph import END, START, directly_follows
-from travas.plots.map_layout import Sizes, layered
-from travas.plots.map_picture import drawing, map_svg
+import travas
+from travas.errors import MissingExtraError
+from travas.log.questions import Details
+from travas.plots.map_graph import (
+    COVERED,
+    END,
+    FEW_PATHS,
+    MANY_PATHS,
+    START,
+    ProcessGraph,
+    compared_graph,
+    directly_follows,
+    release_graph,
+)
+from travas.plots.map_picture import map_svg, picture_or_reason
 from travas.plots.svg import text_width, wrapped
-from travas.sources.example_log import PAPER_LOG
+from travas.sources.example_log import PAPER_LOG, ExampleLog
 
-HOSTILE = '</text><script>alert(1)</script>"&\x07'
+HOSTILE = '</text></script><script>alert(1)</script>"&\x07'
 GRAPH = directly_follows(list(PAPER_LOG), list(PAPER_LOG.values()))
+
+
+def random_graph(activities: int, paths: int, seed: int) -> ProcessGraph:
+    """Traces that follow a chain with jumps, so that there is a main road and much beside it."""
+    random = np.random.default_rng(seed)
+    log: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    for _ in range(paths):
+        at, trace = 0, list[str]()
+        while at < activities and len(trace) < 60:
+            trace.append(str(at))
+            at = max(0, at + int(random.choice([1, 1, 1, 1, 2, 3, -1, -2])))
+        log[tuple(trace)] += float(random.pareto(1) * 10)
+    return directly_follows(list(log), list(log.values()))
+
+
+def reached(graph: ProcessGraph, start: str, backwards: bool) -> set[str]:
+    """The nodes to which a way leads from a node."""
+    found, waiting = {start}, [start]
+    while waiting:
+        key = waiting.pop()
+        for path in graph.paths:
+            before, after = (path.after, path.before) if backwards else (path.before, path.after)
+            if before == key and after not in found:
+                found.add(after)
+                waiting.append(after)
+    return found
 
 
 def test_the_graph_counts_steps() -> None:
     keys = {node.name: node.key for node in GRAPH.nodes}
     counts = {node.name: node.count for node in GRAPH.nodes}
-    pairs = {pair.edge: pair.count for pair in GRAPH.pairs}
-    assert counts["register"] == 43 and pairs[keys["register"], keys["visit"]] == 35
-    assert pairs[keys["blood-test"], keys["blood-test"]] == 5
-    assert sum(pairs.values()) == sum((len(trace) + 1) * count for trace, count in PAPER_LOG.items())
-    ranked = [pair.count for pair in GRAPH.pairs]
-    assert ranked == sorted(ranked, reverse=True)
+    paths = {path.edge: path.count for path in GRAPH.paths}
+    assert counts["register"] == 43 and paths[keys["register"], keys["visit"]] == 35
+    assert paths[keys["blood-test"], keys["blood-test"]] == 5
+    assert sum(paths.values()) == sum((len(trace) + 1) * count for trace, count in PAPER_LOG.items())
+    assert GRAPH.by_names["register", "visit"] == 35 and GRAPH.by_names[None, "register"] == 43
+    in_cases = directly_follows([("a", "a", "a"), ("a",)], [10.4, 2.3], noun="cases")
+    assert in_cases.by_names == {(None, "a"): 12.7, ("a", "a"): 10.4, ("a", None): 12.7}
 
 
-def test_estimates_need_not_be_whole_numbers() -> None:
-    graph = directly_follows([("a", "b"), ("a",)], [10.4, 2.3])
-    assert {node.name: node.below for node in graph.nodes if node.name in "ab"} == {"a": "13", "b": "10"}
-
-
-def test_every_activity_keeps_its_strongest_way_in_and_out() -> None:
-    many = {tuple(f"{(i * j) % 25}" for j in range(12)): i + 1 for i in range(200)}
-    large = directly_follows(list(many), list(many.values()))
-    small = large.most_frequent(10, 12)
-    assert len(small.nodes) == 12 and len(small.pairs) < len(large.pairs)
-    inner = {node.key for node in small.nodes} - {START, END}
-    ways = [pair for pair in small.pairs if pair.before != pair.after]
-    assert inner <= {pair.before for pair in ways} and inner <= {pair.after for pair in ways}
-    assert small.captions == (f"{len(large.pairs) - len(small.pairs):,} rarer pairs are not shown.",)
-    assert large.most_frequent(100, 10_000).pairs == large.pairs
+@pytest.mark.parametrize("graph", [GRAPH, *(random_graph(size, 40 * size, size) for size in (4, 12, 25, 60))])
+def test_a_map_opens_with_few_paths_that_connect_and_cover(graph: ProcessGraph) -> None:
+    step, number = graph.opening
+    first = graph.first
+    keys = {node.key for node in first.nodes}
+    assert reached(first, START, False) == reached(first, END, True) == keys and len(first.paths) == number
+    assert number <= MANY_PATHS or step == 1  # a long road to the most frequent activity
+    total, covered = (sum(path.count for path in one.paths) for one in (graph, first))
+    if covered < COVERED * total:  # then 30 paths cannot
+        most = max(sum(path.count for path in graph.part(at, MANY_PATHS).paths) for at in range(step + 1))
+        assert covered >= 0.9 * most
+    elif number > FEW_PATHS:
+        fewer = (graph.part(at, number - 1) for at in range(max(graph.steps[0].values()) + 1))
+        assert all(sum(path.count for path in one.paths) < COVERED * total or len(one.paths) >= number for one in fewer)
+    for at in range(max(graph.steps[0].values()) + 1):  # and at every place of the slider
+        part = graph.part(at, 0)
+        assert reached(part, START, False) == {node.key for node in part.nodes} or not part.paths
+    assert graph.part(10**6, 10**6).paths == graph.paths
 
 
 def test_an_activity_may_be_named_like_a_terminal() -> None:
     graph = directly_follows([("start", "end")], [3])
-    assert len(graph.nodes) == 4 and len(graph.pairs) == 3
+    assert len(graph.nodes) == 4 and len(graph.paths) == 3
 
 
-def test_pictures_are_xml_and_names_are_text() -> None:
-    log = {("a", HOSTILE, "a", "a"): 5, ((HOSTILE,) * 70): 2, ("a",): 1}
-    for graph in (directly_follows(list(log), list(log.values())), directly_follows([], [])):
-        root = ElementTree.fromstring(map_svg(graph))
-        assert root.get("aria-label") and root.get("role") == "img"
-        assert not [element for element in root.iter() if element.tag.endswith("script")]
-        assert all(not name.startswith("on") and name != "style" for element in root.iter() for name in element.attrib)
-
-
-def test_no_name_reaches_graphviz() -> None:
-    log = {("secret name", HOSTILE): 5}
+@pytest.mark.parametrize("log", [{("a", HOSTILE, "a", "a"): 5, ((HOSTILE,) * 70): 2, ("a",): 1}, {}])
+def test_pictures_are_xml_and_names_are_text(log: dict[Any, int]) -> None:
     graph = directly_follows(list(log), list(log.values()))
-    sizes = Sizes({node.key: (80, 40) for node in graph.nodes}, {pair.edge: (20, 14) for pair in graph.pairs})
-    source = dot_source(graph, sizes)
-    assert "n0 [width=1.111" in source and "start -> " in source
-    assert "secret" not in source and "script" not in source
+    root = ElementTree.fromstring(map_svg(graph))
+    assert root.get("aria-label") and root.get("role") == "img"
+    assert not [element for element in root.iter() if element.tag.endswith("script")]
+    assert all(not name.startswith("on") and name != "style" for element in root.iter() for name in element.attrib)
+    assert "script" not in graph.dot()
 
 
-FOUND = {
-    "bb": "0,0,100,200",
-    "objects": [
-        {"_gvid": 0, "name": "start", "pos": "50,180"},
-        {"_gvid": 1, "name": "n0", "pos": "50,20"},
-        {"_gvid": 2, "name": "%3"},
-    ],
-    "edges": [{"tail": 0, "head": 1, "pos": "50,160 50,120 50,80 50,40", "lp": "60,100"}],
-}
+def test_a_page_of_a_map_is_small_and_names_cannot_end_its_model(tmp_path: Path) -> None:
+    counts: dict[Any, int] = {("a", HOSTILE): 3000}
+    page = travas.process_map(counts, epsilon=2, delta="1e-6").write(tmp_path / "map.html").read_text()
+    assert len(page.encode()) < 1_600_000 and page.count("</script>") == 3
+    model = json.loads(page.partition('<script type="application/json">')[2].partition("</script>")[0])
+    assert "</script>" in next(one["name"] for one in model["activities"] if "alert" in one["name"])
 
 
-def test_the_layout_of_graphviz_is_read_from_the_top() -> None:
-    found = parsed(FOUND)
-    assert found.at["start"][1] < found.at["n0"][1] and found.at["n0"][1] - found.at["start"][1] == 160
-    route = found.routes["start", "n0"]
-    assert route.start[1] == found.at["start"][1] + 20 and route.curves[-1][-1][1] == found.at["n0"][1] - 20
-    assert route.label_at[0] == route.start[0] + 10
+def test_without_pygraphviz_the_picture_is_left_out_with_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    with pytest.raises(MissingExtraError, match="plot"):
+        map_svg(GRAPH)
+    svg, reason = picture_or_reason(GRAPH)
+    assert svg == "" and "travas[plot]" in reason
+    page = travas.process_map(PAPER_LOG, epsilon=2, delta="1e-4")._repr_html_()
+    assert "<svg" not in page and "travas[plot]" in page
 
 
-@pytest.mark.parametrize(
-    ("program", "works"),
-    [('cat > /dev/null; cat "$0.json"', True), ("exit 1", False), ("cat > /dev/null; echo '{}'", False)],
-)
-def test_the_program_dot_is_used_where_it_is_installed(
-    program: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A program that fails or answers something else leaves the layout to our own layouter."""
-    dot = tmp_path / "dot"
-    dot.write_text(f"#!/bin/sh\n{program}\n")
-    dot.chmod(0o700)
-    (tmp_path / "dot.json").write_text(json.dumps(FOUND))
-    sizes = Sizes({node.key: (80, 40) for node in GRAPH.nodes}, {pair.edge: (20, 14) for pair in GRAPH.pairs})
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert graphviz_layout(GRAPH, sizes) == (parsed(FOUND) if works else None)
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert graphviz_layout(GRAPH, sizes) is None
+def test_a_map_with_all_parts_has_times_intervals_rework_and_throughput() -> None:
+    counts = travas.read(ExampleLog(), travas.Reading(details=Details(times="if recorded")))
+    mechanism = travas.ProcessMap(1, "1e-6", parts=("durations", "rework", "throughput"))
+    release = mechanism.release(counts)
+    graph = release_graph(release)
+    assert graph.times == "measured" and any(path.time for path in graph.paths)
+    assert all(path.uncertain == (path.interval is not None and path.interval[0] <= 0) for path in graph.paths)
+    assert any(node.repeated for node in graph.nodes) and graph.throughput is not None
+    assert sum(share for _, share, _ in graph.throughput.bars) == pytest.approx(1)
+    assert sum(is_median for *_, is_median in graph.throughput.bars) == 1
+    assert isinstance(release, travas.MapRelease) and release.throughput is not None
+    assert json.loads(json.dumps(graph.model()))["throughput"]["seconds"] == release.throughput.median
 
 
-def test_our_own_layouter_places_every_part() -> None:
-    plan = drawing(GRAPH, layered(GRAPH, Sizes({n.key: (120, 40) for n in GRAPH.nodes}, {})))
-    tops = {drawn.node.key: drawn.at[1] for drawn in plan.nodes}
-    assert min(tops, key=lambda key: tops[key]) == START and max(tops, key=lambda key: tops[key]) == END
-    places = [drawn.at for drawn in plan.nodes]
-    assert len(set(places)) == len(places) and all(drawn.route.curves for drawn in plan.pairs)
+def test_the_times_of_a_synthetic_log_are_those_of_its_events(tmp_path: Path) -> None:
+    log = travas.read(ExampleLog(), travas.Reading(details=Details(times="if recorded")))
+    release = travas.Synthesis(1, "1e-6", times=travas.Times()).release(log)
+    graph = release_graph(release)
+    frame = release.to_polars()
+    assert graph.times == "generated" and graph.throughput is not None
+    spans = [
+        one["time:timestamp"].max() - one["time:timestamp"].min() for one in frame.partition_by("case:concept:name")
+    ]
+    median = float(np.median([span.total_seconds() for span in spans]))
+    assert graph.throughput.quartiles.median == pytest.approx(median)
+
+
+def test_both_logs_are_on_one_map() -> None:
+    graph = compared_graph({(None, "a"): 10, ("a", None): 10}, {(None, "a"): 8, ("b", None): 3}, "cases")
+    names = {node.key: node.name for node in graph.nodes}
+    found = {(names[path.before], names[path.after]): (path.original, path.count) for path in graph.paths}
+    assert found == {("start", "a"): (10, 8), ("a", "end"): (10, 0), ("b", "end"): (0, 3)}
+    assert graph.headline == "40% of the steps are in"
 
 
 def test_names_are_broken_into_two_lines_that_fit() -> None:

@@ -1,4 +1,4 @@
-"""Third-party files that the web app serves: each is the one that was checked, with its licences next to it."""
+"""Third-party files in pages with maps: each is the one that was checked, with its licences next to it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "src" / "travas" / "web" / "browser"
-OURS = {"map_worker.js", "process_map.js", "variant_table.js"}
+FOLDER = ROOT / "src" / "travas" / "plots" / "browser"
+OURS = {"map_worker.js", "map.js"}
 NOTICE = (FOLDER / "NOTICE.md").read_text()
 
 

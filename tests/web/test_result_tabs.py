@@ -19,6 +19,7 @@ from travas.log.traces import Trace
 from travas.outputs.readme_file import release_files
 from travas.plots.charts import coverage_curve
 from travas.plots.chevrons import colour_of
+from travas.plots.map_graph import release_graph
 from travas.plots.svg import activity_text
 from travas.report.decision import decision_on
 from travas.report.report_file import write_report
@@ -27,9 +28,8 @@ from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded
 from travas.web import tasks
 from travas.web.recipe import Recipe
-from travas.web.result.comparison import compare_release, twin_graphs
+from travas.web.result.comparison import both_graph, compare_release
 from travas.web.result.handover import bundled, contents, pack
-from travas.web.result.result_map import map_of_release
 from travas.web.result.result_variants import headings, ranking, remarks, variant_rows
 
 LOG: dict[Trace, int] = {("register", f"visit {n}", "release"): 400 - 20 * n for n in range(12)}
@@ -63,8 +63,8 @@ def test_order_and_figures_are_those_of_the_estimates() -> None:
 
 def test_the_map_of_variants_adds_up_to_their_estimates() -> None:
     release = variants_release()
-    graph = map_of_release(release)
-    started = sum(pair.count for pair in graph.pairs if pair.before == "start")
+    graph = release_graph(release)
+    started = sum(pair.count for pair in graph.paths if pair.before == "start")
     assert started == pytest.approx(sum(release.estimate.counts))
 
 
@@ -96,7 +96,7 @@ def test_figures_of_a_synthetic_log_and_of_a_map() -> None:
         decision_on(drawn).figures[1].value == f"{len(drawn.pairs):,}"
         and "noise alone" in decision_on(drawn).missing[1]
     )
-    assert len(map_of_release(drawn).pairs) == len(drawn.pairs)
+    assert len(release_graph(drawn).paths) == len(drawn.pairs)
 
 
 def test_the_report_on_any_file_of_a_map_has_its_numbers(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_an_empty_synthetic_log_is_shown_as_one(tmp_path: Path) -> None:
     timed_frame(300).head(3).write_csv(path)
     release = travas.synthesize(path, epsilon="0.05", delta="1e-9", times=travas.Times())
     assert not release.variants and headings(release) == {"value": "Cases", "origin": "Origin"}
-    assert "in the synthetic log" in map_of_release(release).captions[0]
+    assert "in the synthetic log" in release_graph(release).captions[0]
     assert [words.split(":")[0] for words in remarks(release, 0)] == ["Origin"]
     found = compare_release(path, "log.csv", Reading(), release, quiet)
     assert dict(row[:2] for row in found.metrics)["throughput"] == "one of the two logs has no cases"
@@ -162,7 +162,6 @@ def test_an_empty_synthetic_log_is_shown_as_one(tmp_path: Path) -> None:
 
 
 def test_before_and_after_has_the_true_numbers_on_one_side(tmp_path: Path) -> None:
-    """Twin maps have the same nodes and pairs, so that one layout serves both."""
     path = tmp_path / "log.csv"
     traces = [trace for trace, cases in PAPER_LOG.items() for _ in range(cases)]
     rows = [f"{case},{activity_text(activity)}" for case, trace in enumerate(traces) for activity in trace]
@@ -172,9 +171,8 @@ def test_before_and_after_has_the_true_numbers_on_one_side(tmp_path: Path) -> No
     true = {(row.before, row.after): row.original for row in found.differences}
     assert true["register", "visit"] == 35 and true["", "register"] == sum(PAPER_LOG.values())
     assert {name for name, _, _ in found.metrics} >= {"case coverage", "variant coverage", "fake variants"}
-    before, after = twin_graphs(found)
-    assert [pair.edge for pair in before.pairs] == [pair.edge for pair in after.pairs] and before.nodes == after.nodes
-    assert sum(pair.count for pair in before.pairs if pair.before == "start") == sum(PAPER_LOG.values())
+    graph = both_graph(found)
+    assert sum(path.original or 0 for path in graph.paths if path.before == "start") == sum(PAPER_LOG.values())
 
 
 def test_the_zip_has_everything_a_recipient_needs(tmp_path: Path) -> None:

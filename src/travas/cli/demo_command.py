@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..errors import OutputError
+from ..errors import MissingExtraError, OutputError
 from ..log.options import Times
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.selection import Optimal
@@ -47,10 +47,16 @@ def demo(
     write_hospital_log(output / "hospital.csv")
     outcomes = [_released(mechanism, output / FILES[mechanism.kind], existing) for mechanism in _mechanisms()]
     pictures = DemoPictures.of(outcomes[0].variants, *(cast(Any, outcome.release) for outcome in outcomes))
-    for name, svg in pictures.files().items():
-        _write(output / name, svg, existing)
+    missing = ""
+    try:
+        for name, svg in pictures.files().items():
+            _write(output / name, svg, existing)
+    except MissingExtraError as error:
+        missing = str(error)
     _write(output / "index.html", demo_html(pictures), existing)
     _show(outcomes, output)
+    if missing:
+        console().print(f"\nno SVG files: {missing}")
 
 
 def _targets(output: Path) -> list[Path]:
@@ -65,7 +71,11 @@ def _mechanisms() -> tuple[Mechanism, ...]:
     from ..mechanisms.process_map import ProcessMap
     from ..mechanisms.synthesis import Synthesis
 
-    return Optimal(1, "1e-6"), Synthesis(1, "1e-6", times=Times()), ProcessMap(1, "1e-6")
+    return (
+        Optimal(1, "1e-6"),
+        Synthesis(1, "1e-6", times=Times()),
+        ProcessMap(1, "1e-6", parts=("durations", "rework", "throughput")),
+    )
 
 
 def _released(mechanism: Mechanism, target: Path, existing: Existing) -> Outcome:

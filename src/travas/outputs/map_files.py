@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from ..log.escaped_names import escape_cell, escape_name
-from ..plots.html import render
-from ..plots.map_graph import IN_A_BROWSER, released_graph
-from ..plots.map_picture import map_svg
+from ..plots.html import map_assets, render
+from ..plots.map_graph import release_graph
 from ..releases.process_map import END, OTHER, START, MapNode, MapPair, MapRelease, map_release
 from ..releases.release import Release
 from ..trusted.guarantee import Standing
@@ -108,44 +102,29 @@ def _quoted(name: str) -> str:
 
 # --------------------------------------------------------------------------------------------------------- page
 
-_MOUNT = '\nmountMap(document.getElementById("map"), { name: "process-map" });\n'
-
 
 def map_page(release: MapRelease) -> str:
-    """The map as one page that needs nothing else: zoom, filters and hovering, without any request.
+    """The map as one page that needs nothing else: Graphviz is in it, and nothing is requested.
 
     Names are escaped, and the policy in the page allows its own script and style only.
     """
-    graph = released_graph(release).most_frequent(*IN_A_BROWSER)
-    style, script = view_file("map_page.css") + view_file("map_view.css"), view_file("map_view.js") + _MOUNT
     guarantee = release.guarantee
     about = (
         f"Numbers of cases with noise: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
-        f"{guarantee.holds_for}, {guarantee.standing}. A dashed box is the node other: all activities that were not selected."
+        f"{guarantee.holds_for}, {guarantee.standing}."
     )
-    page = render(
-        __package__,
-        "map_page.html",
-        {
-            "title": release.title.capitalize(),
-            "about": about,
-            "style": Markup(style),
-            "script": Markup(script),
-            "style_hash": _hash(style),
-            "script_hash": _hash(script),
-            "picture": Markup(map_svg(graph)),
-        },
-    )
-    return page + "\n"
+    model = release_graph(release).model()
+    values = {"title": release.title.capitalize(), "about": about, "model": model, **map_assets(_PAGE_STYLE)}
+    return render(__package__, "map_page.html", values) + "\n"
 
 
-def view_file(name: str) -> str:
-    """The text of a file of this package that belongs to pages."""
-    return files(__package__).joinpath("map_view", name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+_PAGE_STYLE = """
+:root { color-scheme: light dark; background: light-dark(#f5f7f9, #0b0f13); color: light-dark(#1b2530, #e6ebf0); }
+body { margin: 0 auto; padding: 14px 20px; max-width: 1900px; font: 14px/1.4 system-ui, sans-serif; }
+header { display: flex; flex-wrap: wrap; gap: 0 16px; align-items: baseline; margin-bottom: 10px; }
+header p { margin: 0; color: light-dark(#5a6773, #9aa7b4); }
+h1 { font-size: 18px; margin: 0; }
+"""
 
 
 def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], None]:

@@ -8,7 +8,7 @@ from typing import get_args
 
 from ..errors import OutputError
 from ..plots.figures import PictureFormat, draw_release
-from ..plots.map_graph import Intervals, released_graph
+from ..plots.map_graph import Intervals, release_graph
 from ..plots.map_picture import map_svg
 from ..releases.process_map import MapRelease
 from ..releases.release import ReleasedLog
@@ -33,8 +33,8 @@ def write_map_picture(release: MapRelease, path: Path, intervals: Intervals) -> 
 
 
 def map_picture(release: MapRelease, intervals: Intervals = "hidden") -> str:
-    """Draw the most frequent pairs of a process map as SVG."""
-    return map_svg(released_graph(release, intervals).most_frequent())
+    """Draw the most frequent paths of a process map as SVG."""
+    return map_svg(release_graph(release, intervals))
 
 
 def check_map_picture(path: Path) -> None:

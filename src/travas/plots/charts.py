@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from .svg import BLUE, GREY, INK, ORANGE, document, line, shortened, text
+from .map_graph import Throughput, duration_text
+from .svg import BLUE, GREY, INK, ORANGE, PALE_PLUM, PLUM, document, line, shortened, text
 
 _MOST_LABELS = 60
 
@@ -132,6 +133,25 @@ def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | Non
         parts.append(text(room + end * scale + 6, middle + 4, f"{value:,.0f}", size=11))
     parts.append(text(room, height - 12, what, size=11))
     return document(width, height, f"{what}: the {len(rows)} largest. The table has the numbers.", parts)
+
+
+def throughput_chart(throughput: Throughput, origin: str) -> str:
+    """Draw the distribution of the throughput time with its median."""
+    width, top, bottom = 560, 40, 130
+    bars = throughput.bars
+    step, most = (width - 20) / max(len(bars), 1), max((share for _, share, _ in bars), default=1)
+    words = f"Throughput time: median {duration_text(throughput.quartiles.median)}, {origin}"
+    parts = [text(10, 18, words, size=14)]
+    for index, (label, share, is_median) in enumerate(bars):
+        tall, x = (bottom - top) * share / most, 10 + index * step
+        parts.append(
+            f'<rect x="{x:.1f}" y="{bottom - tall:.1f}" width="{step - 3:.1f}" height="{tall:.1f}" '
+            f'fill="{PLUM if is_median else PALE_PLUM}"><title>{label}: {share:.0%}</title></rect>'
+        )
+    if bars:
+        parts += [text(10, bottom + 18, bars[0][0]), text(width - 10, bottom + 18, bars[-1][0], "end")]
+    parts.append(line(10, bottom, width - 10, bottom, GREY))
+    return document(width, bottom + 28, words, parts)
 
 
 def ticks(first: int, last: int) -> list[int]:

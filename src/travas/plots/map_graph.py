@@ -1,61 +1,163 @@
-"""A process map as plain values, before it has coordinates: from the traces of a release, or from a released map.
+"""A process map as plain values: the map of a release, what of it is shown first, and the model that pages draw.
 
-Nodes are keyed by number, never by name: start, end and `other` cannot be confused with activities.
+Nodes are keyed by number, never by name: start, end and `other` cannot be confused with activities, and nothing of a
+log is interpreted as DOT.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import explain
+from ..log.calendar import SECOND
+from ..log.questions import DURATION_EDGES
 from ..log.traces import Trace
-from ..releases.process_map import MapNode, MapPair, MapRelease, NodeKind
+from ..releases.map_numbers import Quartiles
+from ..releases.process_map import MapNode, MapRelease, NodeKind
+from ..releases.release import Release, ReleasedLog
+from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.numbers import as_text
-from .svg import activity_text
+from .svg import activity_text, fitted, text_width, wrapped
 
 START, END = "start", "end"
 """The keys of the first and the last node."""
 
-MOST_ACTIVITIES, MOST_PAIRS = 38, 80
-IN_A_BROWSER = 100, 400  # activities and pairs of a map that can be searched and zoomed
-"""What a picture shows at most, with start and end 40 nodes; pages with sliders and the file have more."""
+COVERED, FEW_PATHS, MANY_PATHS = 0.8, 20, 30
+"""A map opens with at most 20 paths if they cover 80 % of the steps, else with the fewest that do, and at most 30."""
+
+MOST_ACTIVITIES, MOST_PATHS = 100, 400
+"""What the sliders of a page reach; the files have everything."""
+
+NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
+_ROOM, _PADDING = 190, 10
+DOT_HEADER = (
+    "digraph { graph [nodesep=0.28 ranksep=0.2 pad=0 margin=0]; "
+    'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
+)
+_DOT_LABEL = (
+    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" WIDTH="{:.0f}" '
+    'HEIGHT="{:.0f}"><TR><TD></TD></TR></TABLE>>'
+)
 
 NodeKey = str
 Edge = tuple[NodeKey, NodeKey]
+Interval = tuple[float, float]
+Intervals = Literal["hidden", "shown"]
+Noun = Literal["cases", "times"]
+Steps = Mapping[tuple[str | None, str | None], float]
+"""Numbers by names of activities; None is the start, or the end, of a case."""
 
 
 @dataclass(frozen=True)
 class GraphNode:
-    """A node: its name, what is written below it, and how often it occurs. `about` is shown on hovering."""
+    """A node: its name, how often it occurs, and what else is known of it.
+
+    Attributes:
+        key: What paths call it.
+        kind: Start, end, an activity, or `other`.
+        name: What is written in it.
+        count: How often it occurs; decides the order and the shade.
+        number: What is written below the name; empty if no number of the node itself was released.
+        interval: The 95 % interval of the number.
+        repeated: In how many cases it occurs more than once.
+        seconds: The median time since the step before.
+        original: CONFIDENTIAL: how often it occurs in the original log, in a comparison.
+    """
 
     key: NodeKey
     kind: NodeKind
     name: str
     count: float
-    below: str = ""
-    about: str = ""
+    number: str = ""
+    interval: Interval | None = None
+    repeated: float | None = None
+    seconds: float | None = None
+    original: float | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The name in at most two lines."""
+        return wrapped(self.name, NAME_SIZE, _ROOM)
+
+    @property
+    def numbers(self) -> tuple[str, str]:
+        """What is written below the name: a number, or a time."""
+        return fitted(self.number, NUMBER_SIZE, _ROOM), "" if self.seconds is None else duration_text(self.seconds)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the box."""
+        widths = [text_width(line, NAME_SIZE) for line in self.lines]
+        widths += [text_width(number, NUMBER_SIZE) for number in self.numbers]
+        below = (NUMBER_SIZE + 3) * any(self.numbers)
+        return max(*widths, 24) + 2 * _PADDING + 2, (NAME_SIZE + 3) * len(self.lines) + below + _PADDING
 
 
 @dataclass(frozen=True)
-class GraphPair:
-    """A directly-follows pair, with its median duration in seconds where durations were released."""
+class GraphPath:
+    """A directly-follows pair.
+
+    Attributes:
+        before: The key of its first node.
+        after: The key of its second node.
+        count: How often it occurs.
+        interval: The 95 % interval of the number.
+        label: The number as it is written beside the path.
+        time: The time between both.
+        uncertain: Whether noise alone may have made it.
+        original: CONFIDENTIAL: how often it occurs in the original log, in a comparison.
+    """
 
     before: NodeKey
     after: NodeKey
     count: float
     label: str
-    about: str = ""
-    seconds: float | None = None
+    interval: Interval | None = None
+    time: Quartiles | None = None
+    uncertain: bool = False
+    original: float | None = None
 
     @property
     def edge(self) -> Edge:
+        """Both keys."""
         return self.before, self.after
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What is written beside it: a number, or a time."""
+        return self.label, "" if self.time is None else duration_text(self.time.median)
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """How long cases take: shares of the buckets of `DURATION_EDGES`, with quartiles in seconds."""
+
+    shares: tuple[float, ...]
+    quartiles: Quartiles
+
+    @property
+    def bars(self) -> list[tuple[str, float, bool]]:
+        """The buckets that are used: their ends in words, their share, and whether the median is in it."""
+        ends = [0.0, *(edge / SECOND for edge in DURATION_EDGES), math.inf]
+        used = [index for index, share in enumerate(self.shares) if share > 0]
+        return [
+            (
+                f"over {duration_text(ends[index])}" if math.isinf(ends[index + 1])
+                else f"{duration_text(ends[index])} to {duration_text(ends[index + 1])}" if index else duration_text(0),
+                self.shares[index],
+                ends[index] <= self.quartiles.median < ends[index + 1],
+            )
+            for index in range(used[0], used[-1] + 1)
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,25 +166,37 @@ class ProcessGraph:
 
     Attributes:
         nodes: Start, end and the activities, most frequent first.
-        pairs: The pairs, most frequent first.
+        paths: The pairs, most frequent first.
         noun: What the numbers count.
         captions: What is written below a picture of it.
+        times: Whether its times were measured or generated; empty without times.
+        throughput: How long cases take; None if that was not released.
+        headline: CONFIDENTIAL: of a comparison, how much of the original log is in the release.
     """
 
     nodes: tuple[GraphNode, ...]
-    pairs: tuple[GraphPair, ...]
-    noun: Literal["cases", "times"]
+    paths: tuple[GraphPath, ...]
+    noun: Noun
     captions: tuple[str, ...] = ()
+    times: Literal["", "measured", "generated"] = ""
+    throughput: Throughput | None = None
+    headline: str = ""
+
+    @property
+    def by_names(self) -> Steps:
+        """The numbers of all paths, by names."""
+        names = {node.key: None if node.key in (START, END) else node.name for node in self.nodes}
+        return {(names[path.before], names[path.after]): path.count for path in self.paths}
 
     @cached_property
     def places(self) -> dict[NodeKey, float]:
         """How far every node is from start (0) to end (1): the mean of its neighbours, weighted by their numbers."""
         near: defaultdict[NodeKey, list[tuple[NodeKey, float]]] = defaultdict(list)
-        for pair in self.pairs:
-            if pair.before != pair.after:
-                weight = max(pair.count, 1e-9)  # an estimate may be 0
-                near[pair.before].append((pair.after, weight))
-                near[pair.after].append((pair.before, weight))
+        for path in self.paths:
+            if path.before != path.after:
+                weight = max(path.count, path.original or 0, 1e-9)  # an estimate may be 0
+                near[path.before].append((path.after, weight))
+                near[path.after].append((path.before, weight))
         inner = [node.key for node in self.nodes if node.key not in (START, END) and near[node.key]]
         heights = {node.key: 0.5 for node in self.nodes} | {START: 0.0, END: 1.0}
         for _ in range(200):
@@ -91,137 +205,409 @@ class ProcessGraph:
                 heights[key] = sum(heights[other] * weight for other, weight in near[key]) / total
         return heights
 
-    def captioned(self, *captions: str) -> ProcessGraph:
-        """The same graph with other captions; none for pages that write them elsewhere."""
-        return replace(self, captions=captions)
+    # ---------------------------------------------------------------------------------------- what is shown at first
 
-    def most_frequent(self, activities: int = MOST_ACTIVITIES, pairs: int = MOST_PAIRS) -> ProcessGraph:
-        """The graph of the most frequent activities and pairs; every activity keeps its strongest way in and out."""
-        terminals = {START, END}
-        shown = terminals | {node.key for node in [n for n in self.nodes if n.key not in terminals][:activities]}
-        possible = [pair for pair in self.pairs if pair.before in shown and pair.after in shown]
-        kept = {pair.edge for pair in _strongest(possible)}
-        for pair in possible:
-            if len(kept) >= pairs:
+    @cached_property
+    def steps(self) -> tuple[dict[NodeKey, int], dict[Edge, int]]:
+        """From which step of the activity slider every node is shown, and every path without which one is not connected.
+
+        Each step adds the most frequent activity that is not there, with the widest way from the start to it and from
+        it to the end, and the activities on these ways. So all activities of all steps are connected.
+        """
+        back, forth = _widest(self.paths, START, "after"), _widest(self.paths, END, "before")
+        of_node: dict[NodeKey, int] = {START: 0, END: 0}
+        of_path: dict[Edge, int] = {}
+        step = 0
+        for node in self.nodes:
+            if node.key in of_node:
+                continue
+            step += 1
+            waiting = [node.key]
+            while waiting:
+                key = waiting.pop()
+                if key in of_node:
+                    continue
+                of_node[key] = step
+                for path in (back.get(key), forth.get(key)):
+                    if path is not None:
+                        of_path.setdefault(path.edge, step)
+                        waiting += path.edge
+        return of_node, of_path
+
+    def part(self, step: int, paths: int) -> ProcessGraph:
+        """The graph of the first steps: the paths that connect it, and the most frequent others up to a number."""
+        of_node, of_path = self.steps
+        shown = {key for key, first in of_node.items() if first <= step}
+        possible = [path for path in self.paths if path.before in shown and path.after in shown]
+        kept = {path.edge for path in possible if of_path.get(path.edge, math.inf) <= step}
+        for path in possible:
+            if len(kept) >= paths:
                 break
-            kept.add(pair.edge)
-        shown_pairs = tuple(pair for pair in possible if pair.edge in kept)
-        used = {key for pair in shown_pairs for key in pair.edge}
-        rest = len(self.pairs) - len(shown_pairs)
-        captions = (*self.captions, f"{rest:,} rarer pairs are not shown.") if rest else self.captions
-        nodes = tuple(node for node in self.nodes if node.key in used)
-        return replace(self, nodes=nodes, pairs=shown_pairs, captions=captions)
+            kept.add(path.edge)
+        rest = len(self.paths) - len(kept)
+        captions = (*self.captions, f"{rest:,} rarer paths are not shown.") if rest else self.captions
+        used = {START, END} | shown if kept else set()
+        return replace(
+            self,
+            nodes=tuple(node for node in self.nodes if node.key in used),
+            paths=tuple(path for path in possible if path.edge in kept),
+            captions=captions,
+        )
+
+    @cached_property
+    def opening(self) -> tuple[int, int]:
+        """The step and the number of paths with which the map opens: about 20 paths that cover 80 % of the steps."""
+        of_node, of_path = self.steps
+        total = sum(max(path.count, 0) for path in self.paths)
+        found = []
+        for step in range(1, max(of_node.values()) + 1):
+            number, covered = _paths_needed(self.paths, of_node, of_path, step, COVERED * total)
+            found.append((number, covered, step))
+        readable = [one for one in found if one[0] <= MANY_PATHS] or found[:1] or [(0, 0, 0)]
+        enough = [one for one in readable if one[1] >= COVERED * total]
+        if enough:
+            fewest = min(number for number, _, _ in enough)
+            number, _, step = max((one for one in enough if one[0] <= max(fewest, FEW_PATHS)), key=lambda one: one[2])
+        else:  # too many different steps: what covers most of them
+            number, _, step = max(readable, key=lambda one: (one[1], -one[0]))
+        return step, min(max(number, FEW_PATHS), len(self.part(step, len(self.paths)).paths))
+
+    @property
+    def first(self) -> ProcessGraph:
+        """What is shown at first, and in static pictures."""
+        return self.part(*self.opening)
+
+    @property
+    def reachable(self) -> ProcessGraph:
+        """What the sliders of a page reach."""
+        of_node, _ = self.steps
+        step = max(of_node.values())
+        while step and sum(first <= step for first in of_node.values()) > MOST_ACTIVITIES + 2:
+            step -= 1
+        return self.part(step, MOST_PATHS)
+
+    # ------------------------------------------------------------------------------------------- Graphviz, and pages
+
+    def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
+        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight."""
+        nodes = {}
+        for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
+            width, height = node.size
+            own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
+            rank = {START: "source", END: "sink"}.get(node.key)
+            nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
+        most = max((max(path.count, path.original or 0) for path in self.paths), default=0) or 1
+        paths = {}
+        for path in self.paths:
+            weight = 1 + round(9 * max(path.count, path.original or 0, 0) / most)
+            width = max(text_width(label, LABEL_SIZE) for label in path.labels) + 8 + 1.2 * weight
+            label = _DOT_LABEL.format(width, LABEL_SIZE + 3)
+            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} label={label}];"
+        return nodes, paths
+
+    def dot(self) -> str:
+        """The whole graph as DOT: keys and sizes only, never names."""
+        nodes, paths = self.statements()
+        return DOT_HEADER + " ".join([*nodes.values(), *paths.values()]) + " }"
+
+    def model(self) -> dict[str, Any]:
+        """What `browser/map.js` draws, as JSON."""
+        graph = self.reachable
+        of_node, of_path = graph.steps
+        nodes, paths = graph.statements()
+        step, number = self.opening
+        by_key = {node.key: node for node in graph.nodes}
+        model: dict[str, Any] = {
+            "noun": self.noun,
+            "times": self.times,
+            "header": DOT_HEADER,
+            "opening": {"step": min(step, max(of_node.values())), "paths": number},
+            "activities": [
+                {
+                    "key": key,
+                    "kind": by_key[key].kind,
+                    "name": by_key[key].name,
+                    "lines": by_key[key].lines,
+                    "numbers": by_key[key].numbers,
+                    "size": by_key[key].size,
+                    "count": by_key[key].count,
+                    "interval": by_key[key].interval,
+                    "repeated": by_key[key].repeated,
+                    "seconds": by_key[key].seconds,
+                    "original": by_key[key].original,
+                    "step": of_node[key],
+                    "dot": dot,
+                }
+                for key, dot in nodes.items()
+            ],
+            "paths": [
+                {
+                    "before": path.before,
+                    "after": path.after,
+                    "count": path.count,
+                    "labels": path.labels,
+                    "interval": path.interval,
+                    "uncertain": path.uncertain,
+                    "original": path.original,
+                    "step": of_path.get(path.edge),
+                    "dot": paths[path.edge],
+                }
+                | ({} if path.time is None else {"time": _times(path.time)})
+                for path in graph.paths
+            ],
+            "captions": graph.captions,
+        }
+        if self.throughput is not None:
+            bars = [
+                {"label": label, "share": round(part, 5), "median": is_median}
+                for label, part, is_median in self.throughput.bars
+            ]
+            model["throughput"] = _times(self.throughput.quartiles) | {"bars": bars}
+        if self.headline:
+            model["headline"] = self.headline
+        return model
 
 
-def _strongest(pairs: Collection[GraphPair]) -> list[GraphPair]:
-    """The first pair into and out of every node, from pairs sorted by number; a loop leads nowhere."""
-    seen: set[tuple[int, NodeKey]] = set()
-    kept = []
-    for pair in pairs:
-        sides = {(0, pair.before), (1, pair.after)} if pair.before != pair.after else set()
-        if sides - seen:
-            kept.append(pair)
-        seen |= sides
-    return kept
+def _times(time: Quartiles) -> dict[str, Any]:
+    return {
+        "seconds": time.median,
+        "median": duration_text(time.median),
+        "lower": duration_text(time.lower_quartile),
+        "upper": duration_text(time.upper_quartile),
+    }
 
 
-def directly_follows(variants: Sequence[Trace], counts: Sequence[float]) -> ProcessGraph:
-    """How often which activity directly follows which."""
+def _widest(paths: Sequence[GraphPath], source: NodeKey, end: Literal["before", "after"]) -> dict[NodeKey, GraphPath]:
+    """For every node the last path on the widest way between the source and it: the rarest path of it is most frequent."""
+    other = "before" if end == "after" else "after"
+    at: defaultdict[NodeKey, list[GraphPath]] = defaultdict(list)
+    for path in paths:  # most frequent first
+        at[getattr(path, other)].append(path)
+    width, last, done = {source: math.inf}, {}, set()
+    while open_nodes := [key for key in width if key not in done]:
+        key = max(open_nodes, key=lambda key: width[key])
+        done.add(key)
+        for path in at[key]:
+            reached = getattr(path, end)
+            if reached not in done and min(width[key], path.count) > width.get(reached, -math.inf):
+                width[reached], last[reached] = min(width[key], path.count), path
+    return last
+
+
+def _paths_needed(
+    paths: Sequence[GraphPath], of_node: Mapping[NodeKey, int], of_path: Mapping[Edge, int], step: int, wanted: float
+) -> tuple[int, float]:
+    """How many paths of the first steps it takes to cover this many steps of the cases, and how many they cover."""
+    possible = [path for path in paths if of_node[path.before] <= step and of_node[path.after] <= step]
+    needed = [path for path in possible if of_path.get(path.edge, math.inf) <= step]
+    number, covered = len(needed), sum(max(path.count, 0) for path in needed)
+    for path in possible:
+        if covered >= wanted or number >= MANY_PATHS:
+            break
+        if of_path.get(path.edge, math.inf) > step:
+            number, covered = number + 1, covered + max(path.count, 0)
+    return number, covered
+
+
+# ------------------------------------------------------------------------------------------------ maps of releases
+
+
+def release_graph(release: Release, intervals: Intervals = "hidden") -> ProcessGraph:
+    """The map of any release, with captions that say where its numbers come from."""
+    if isinstance(release, MapRelease):
+        return released_map(release, intervals)
+    if isinstance(release, SyntheticRelease):
+        return synthetic_map(release)
+    assert isinstance(release, ReleasedLog)
+    words = "How often an activity directly follows another, by the estimates of the released variants."
+    return directly_follows(release.variants, release.estimated_counts, (words,))
+
+
+def directly_follows(
+    variants: Sequence[Trace], counts: Sequence[float], captions: tuple[str, ...] = (), noun: Noun = "times"
+) -> ProcessGraph:
+    """How often which activity directly follows which, or in how many cases."""
     often: Counter[str] = Counter()
-    pairs: Counter[tuple[str | None, str | None]] = Counter()
+    steps: Counter[tuple[str | None, str | None]] = Counter()
     for trace, count in zip(variants, counts, strict=True):
         names = list(map(activity_text, trace))
-        for name in names:
+        pairs = list(pairwise([None, *names, None]))
+        for name in names if noun == "times" else set(names):
             often[name] += count  # type: ignore[assignment]  # estimates are not whole numbers
-        for pair in pairwise([None, *names, None]):
-            pairs[pair] += count  # type: ignore[assignment]
+        for pair in pairs if noun == "times" else set(pairs):
+            steps[pair] += count  # type: ignore[assignment]
+    return counted_graph(steps, often, sum(counts), captions, noun)
+
+
+def counted_graph(
+    pairs: Steps,
+    often: Mapping[str, float],
+    total: float,
+    captions: tuple[str, ...] = (),
+    noun: Noun = "times",
+) -> ProcessGraph:
+    """The graph of numbers by names."""
     ranked = sorted(often, key=lambda name: (-often[name], name))
     keys = {name: f"n{number}" for number, name in enumerate(ranked)}
-    total = sum(counts)
     nodes = [GraphNode(START, "start", "start", total), GraphNode(END, "end", "end", total)]
-    nodes += [_activity(keys[name], name, often[name]) for name in ranked]
-    arrows = [
-        GraphPair(
-            START if before is None else keys[before],
-            END if after is None else keys[after],
-            count,
-            f"{count:,.0f}",
-            f"{before or '(start)'} → {after or '(end)'}\n{count:,.0f} times",
+    nodes += [GraphNode(keys[name], "activity", name, often[name], f"{often[name]:,.0f}") for name in ranked]
+    paths = [
+        GraphPath(
+            START if before is None else keys[before], END if after is None else keys[after], count, f"{count:,.0f}"
         )
         for (before, after), count in pairs.items()
     ]
-    return ProcessGraph(tuple(nodes), _sorted(arrows), "times")
+    return ProcessGraph(tuple(nodes), _sorted(paths), noun, captions)
 
 
-def _activity(key: NodeKey, name: str, count: float) -> GraphNode:
-    return GraphNode(key, "activity", name, count, f"{count:,.0f}", f"{name}\n{count:,.0f} times")
+def _sorted(paths: Sequence[GraphPath]) -> tuple[GraphPath, ...]:
+    return tuple(sorted(paths, key=lambda path: (-max(path.count, path.original or 0), path.edge)))
 
 
-def _sorted(pairs: Sequence[GraphPair]) -> tuple[GraphPair, ...]:
-    return tuple(sorted(pairs, key=lambda pair: (-pair.count, pair.edge)))
-
-
-# --------------------------------------------------------------------------------------------------- released maps
-
-Intervals = Literal["hidden", "shown"]
-
-
-def released_graph(release: MapRelease, intervals: Intervals = "hidden") -> ProcessGraph:
-    """The graph of a process map that was released: numbers of cases, with their intervals on hovering."""
+def released_map(release: MapRelease, intervals: Intervals = "hidden") -> ProcessGraph:
+    """The graph of a process map that was released: numbers of cases with their intervals."""
     inner = [MapNode("activity", activity.activity) for activity in release.activities] + [MapNode("other")]
     keys = {MapNode("start"): START, MapNode("end"): END} | {node: f"n{number}" for number, node in enumerate(inner)}
-    pairs = _sorted([_released_pair(pair, keys, intervals) for pair in release.pairs])
-    used = {key for pair in pairs for key in pair.edge}
-    nodes = [_released_node(keys[node], node, release, pairs) for node in keys if keys[node] in used]
-    ranked = sorted(nodes, key=lambda node: (node.kind not in ("start", "end"), -node.count, node.key))
-    return ProcessGraph(tuple(ranked), pairs, "cases", _captions(release))
+    paths = []
+    for pair in release.pairs:
+        cases, low, high = max(1, round(pair.cases.value)), math.floor(pair.cases.low), math.ceil(pair.cases.high)
+        label = f"{cases:,}" if intervals == "hidden" else f"{cases:,} ({low:,} to {high:,})"
+        before, after = keys[pair.before], keys[pair.after]
+        paths.append(GraphPath(before, after, cases, label, (low, high), pair.duration, low <= 0))
+    found = _sorted(paths)
+    used = {key for path in found for key in path.edge}
+    nodes = [_released_node(keys[node], node, release, found) for node in keys if keys[node] in used]
+    ranked = sorted(nodes, key=lambda node: (node.kind not in (START, END), -node.count, node.key))
+    throughput = None
+    if release.throughput is not None:
+        throughput = Throughput(release.times.throughput_shares, release.throughput)
+    times: Literal["", "measured"] = "measured" if "durations" in release.parts else ""
+    return ProcessGraph(tuple(ranked), found, "cases", _captions(release), times, throughput)
 
 
-def _released_node(key: NodeKey, node: MapNode, release: MapRelease, pairs: Sequence[GraphPair]) -> GraphNode:
-    name, count = _name(node), sum(pair.count for pair in pairs if pair.after == key)
-    if node.kind == "other":
-        return GraphNode(
-            key, "other", "other", count, "all other activities", "other: all activities that were not selected"
-        )
+def _released_node(key: NodeKey, node: MapNode, release: MapRelease, paths: Sequence[GraphPath]) -> GraphNode:
+    into = [path for path in paths if path.after == key]
+    count = sum(path.count for path in into)
+    seconds = _middle([(path.time.median, path.count) for path in into if path.time is not None])
     for activity in release.activities if node.kind == "activity" else ():
         if activity.activity == node.activity and activity.present is not None and activity.repeated is not None:
-            below = f"{round(activity.present.value):,} cases"
-            about = f"{name}\n{below}, repeated in {round(activity.repeated.value):,}"
-            return GraphNode(key, "activity", name, activity.present.value, below, about)
-    return GraphNode(key, node.kind, name if node.activity is not None else node.kind, count, about=name)
+            cases, interval = (
+                activity.present.value,
+                (math.floor(activity.present.low), math.ceil(activity.present.high)),
+            )
+            return GraphNode(
+                key, "activity", activity_text(activity.activity), cases, f"{round(cases):,} cases", interval,
+                activity.repeated.value, seconds,
+            )  # fmt: skip
+    name = node.kind if node.activity is None else activity_text(node.activity)
+    number = "all other activities" if node.kind == "other" else ""
+    return GraphNode(key, node.kind, name, count, number, seconds=seconds)
 
 
-def _released_pair(pair: MapPair, keys: dict[MapNode, NodeKey], intervals: Intervals) -> GraphPair:
-    cases = max(1, round(pair.cases.value))
-    interval = f"{math.floor(pair.cases.low):,} to {math.ceil(pair.cases.high):,}"
-    about = f"{_name(pair.before)} → {_name(pair.after)}\n{cases:,} cases (95 %: {interval})"
-    if pair.duration is not None:
-        about += f"\nmedian {duration_text(pair.duration.median)}, half of them between "
-        about += f"{duration_text(pair.duration.lower_quartile)} and {duration_text(pair.duration.upper_quartile)}"
-    return GraphPair(
-        keys[pair.before],
-        keys[pair.after],
-        cases,
-        f"{cases:,}" if intervals == "hidden" else f"{cases:,} ({interval})",
-        about,
-        None if pair.duration is None else pair.duration.median,
-    )
+def _middle(values: Sequence[tuple[float, float]]) -> float | None:
+    """The weighted median of values with weights; None without values."""
+    half, below = sum(weight for _, weight in values) / 2, 0.0
+    for value, weight in sorted(values):
+        below += weight
+        if below >= half:
+            return value
+    return None
 
 
 def _captions(release: MapRelease) -> tuple[str, ...]:
     guarantee, total = release.guarantee, release.total
-    false = f"About {release.expected_false_pairs:.1f} pairs are expected to be there by noise alone."
-    line = (
+    return (
         f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}. "
-        f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release.mechanism)} (95 %). {false}"
+        f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release.mechanism)} (95 %). "
+        f"About {release.expected_false_pairs:.1f} paths are expected to be there by noise alone.",
     )
-    if "durations" not in release.parts:
-        return (line,)
-    return line, "Colour: median time between two activities, from short (blue) to long (red)."
 
 
-def _name(node: MapNode) -> str:
-    return f"({node.kind})" if node.activity is None else activity_text(node.activity)
+def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
+    """The graph of a synthetic log, with its generated times; paths that may be noise alone are uncertain."""
+    words = "How often an activity directly follows another in the synthetic log, including generated cases."
+    graph = directly_follows(release.variants, release.counts, (words,))
+    names = {START: "", END: ""} | {node.key: node.name for node in graph.nodes if node.kind == "activity"}
+    noise = {
+        tuple("" if one is None else activity_text(one) for one in (pair.before, pair.after))
+        for pair in release.quality().mostly_noise
+    }
+    paths = [replace(path, uncertain=(names[path.before], names[path.after]) in noise) for path in graph.paths]
+    moments = release.event_times
+    if moments is None or not len(moments):
+        return replace(graph, paths=tuple(paths))
+    times, throughput = _generated_times(release, moments)
+    into: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for index, path in enumerate(paths):
+        found = times.get((names[path.before], names[path.after]))
+        if found is not None:
+            paths[index] = replace(path, time=found)
+            into[path.after].append((found.median, path.count))
+    nodes = tuple(replace(node, seconds=_middle(into[node.key])) for node in graph.nodes)
+    return replace(graph, nodes=nodes, paths=tuple(paths), times="generated", throughput=throughput)
+
+
+def _generated_times(
+    release: SyntheticRelease, moments: NDArray[np.int64]
+) -> tuple[dict[tuple[str, str], Quartiles], Throughput]:
+    """Quartiles of the generated times of every pair of activities, and of all cases."""
+    codes: dict[str, int] = {}
+    traces = [[codes.setdefault(activity_text(one), len(codes)) for one in trace] for trace in release.variants]
+    lengths = np.repeat([len(trace) for trace in traces], release.counts)
+    events = np.concatenate([np.tile(trace, count) for trace, count in zip(traces, release.counts, strict=True)])
+    ends = np.cumsum(lengths)
+    cases = (moments[ends - 1] - moments[ends - lengths]).astype(np.float64)
+    inner = np.ones(len(events), dtype=bool)
+    inner[ends - 1] = False
+    at = np.flatnonzero(inner)
+    pairs, seconds = events[at] * len(codes) + events[at + 1], (moments[at + 1] - moments[at]).astype(np.float64)
+    order = np.lexsort((seconds, pairs))
+    names, found = list(codes), {}
+    for group in np.split(order, np.flatnonzero(np.diff(pairs[order])) + 1) if len(order) else ():
+        before, after = divmod(int(pairs[group[0]]), len(codes))
+        found[names[before], names[after]] = _quartiles(seconds[group])
+    shares = np.bincount(np.searchsorted(np.array(DURATION_EDGES) / SECOND, cases, "right"), minlength=16) / len(cases)
+    return found, Throughput(tuple(shares.tolist()), _quartiles(cases))
+
+
+def _quartiles(seconds: NDArray[np.float64]) -> Quartiles:
+    return Quartiles(*np.quantile(seconds, (0.25, 0.5, 0.75)).tolist())
+
+
+def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str = "") -> ProcessGraph:
+    """CONFIDENTIAL: both logs on one map, from numbers by names. The numbers of the graph are those of the release.
+
+    Without a headline it says how many of the original steps are also in the release.
+    """
+    both = {pair: max(original.get(pair, 0), released.get(pair, 0)) for pair in [*original, *released]}
+    sides = {"both": _arrivals(both), "original": _arrivals(original), "released": _arrivals(released)}
+    graph = counted_graph(both, sides["both"], 0, noun=noun)
+    names = {node.key: None if node.key in (START, END) else node.name for node in graph.nodes}
+
+    def path_of(path: GraphPath) -> GraphPath:
+        pair = names[path.before], names[path.after]
+        return replace(path, count=released.get(pair, 0), original=original.get(pair, 0))
+
+    def node_of(node: GraphNode) -> GraphNode:
+        count, before = (sides[side].get(node.name, 0) for side in ("released", "original"))
+        return node if node.key in (START, END) else replace(node, count=count, original=before)
+
+    if not headline:
+        shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
+        headline = f"{shared / max(sum(original.values()), 1):.0%} of the steps are in"
+    nodes, paths = tuple(map(node_of, graph.nodes)), _sorted([*map(path_of, graph.paths)])
+    return replace(graph, nodes=nodes, paths=paths, headline=headline)
+
+
+def _arrivals(steps: Steps) -> dict[str, float]:
+    """How often every activity is the second one of a step."""
+    often: Counter[str] = Counter()
+    for (before, name), count in steps.items():
+        if before is not None:
+            often[before] += 0
+        if name is not None:
+            often[name] += count  # type: ignore[assignment]  # an estimate
+    return dict(often)
 
 
 def duration_text(seconds: float) -> str:

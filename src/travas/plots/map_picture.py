@@ -1,209 +1,184 @@
-"""A process map as a picture: line width by number, colour by median duration. SVG, and matplotlib for the rest.
-
-This SVG is the only one: pages move its parts (outputs/map_view/map_view.js) and draw nothing themselves. All text is escaped.
-"""
+"""A process map as a static SVG: what `browser/map.js` draws at first, laid out by the Graphviz in `pygraphviz`."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any
 
-from .map_dot import HEADER, graphviz_layout, node_statement, pair_statement
-from .map_graph import GraphNode, GraphPair, ProcessGraph, duration_text
-from .map_layout import Layout, Position, Route, Size, Sizes, layered
-from .svg import BLUE, GREY, INK, document, escape_markup, fitted, text, text_width, wrapped
+from ..errors import MissingExtraError
+from .map_graph import LABEL_SIZE, NAME_SIZE, NUMBER_SIZE, Edge, GraphNode, GraphPath, ProcessGraph, duration_text
+from .svg import INK, document, escape_markup, text
 
-_COLOURS = ("#2166ac", "#4393c3", "#92c5de", "#f4a582", "#d6604d", "#b2182b")  # short to long
-_PLAIN = "#555555"
-_NAME, _SMALL, _LABEL, _LINE = 12, 11, 10, 15  # sizes of text, and the height of a line
-_ROOM, _PADDING, _CAPTION, _NARROWEST = 150, 9, 15, 640
+Point = tuple[float, float]
 
-
-@dataclass(frozen=True)
-class DrawnNode:
-    """A node of the picture: where it is, and what is written in it."""
-
-    node: GraphNode
-    lines: tuple[str, ...]
-    size: Size
-    at: Position
-    statement: str
+_PAPER, _QUIET, _PALE, _BLUE, _HAIR, _ROPE = "#ffffff", "#5a6773", "#eef5fb", "#0a5f9e", "#a3adb7", "#33414d"
+_SHORT, _LONG = "#f3e3ee", "#8c1d63"
+_MARGIN, _CAPTION = 12, 18
+QUARTILES = ("lower_quartile", "median", "upper_quartile")
+_ONE_AT_A_TIME = Lock()  # Graphviz has one global state
 
 
-@dataclass(frozen=True)
-class DrawnPair:
-    """An arrow of the picture; `colour` is that of its median duration, if it has one."""
+def map_svg(graph: ProcessGraph) -> str:
+    """What of a graph is shown at first, as SVG without scripts or style sheets.
 
-    pair: GraphPair
-    route: Route
-    size: Size
-    width: float
-    colour: str
-    statement: str
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A process map with all coordinates; nodes from start to end, pairs from rare to frequent."""
-
-    width: float
-    height: float
-    nodes: tuple[DrawnNode, ...]
-    pairs: tuple[DrawnPair, ...]
-    captions: tuple[str, ...]
-    alternative: str
-
-    @property
-    def whole_height(self) -> float:
-        """The height of the picture with its captions."""
-        return self.height + 8 + _CAPTION * len(self.captions)
-
-
-_NOWHERE = Route((0, 0), (), (0, 0))
-
-
-def drawing(graph: ProcessGraph, layout: Layout | None = None) -> Drawing:
-    """Draw a process map."""
-    if not graph.pairs:
-        return Drawing(_NARROWEST, 12, (), (), graph.captions, "The process map is empty.")
-    lines = {node.key: _lines(node) for node in graph.nodes}
-    sizes = Sizes(
-        {node.key: _node_size(node, lines[node.key]) for node in graph.nodes},
-        {pair.edge: _label_size(pair) for pair in graph.pairs},
-    )
-    laid = layout or graphviz_layout(graph, sizes) or layered(graph, sizes)
-    most, scale = max(pair.count for pair in graph.pairs), _scale(graph.pairs)
-    nodes = sorted(graph.nodes, key=lambda node: (graph.places[node.key], node.key))
-    return Drawing(
-        max(laid.width, _NARROWEST),
-        laid.height,
-        tuple(
-            DrawnNode(
-                node,
-                lines[node.key],
-                sizes.nodes[node.key],
-                laid.at.get(node.key, (0, 0)),
-                node_statement(node, sizes),
-            )
-            for node in nodes
-        ),
-        tuple(
-            DrawnPair(
-                pair,
-                laid.routes.get(pair.edge, _NOWHERE),
-                sizes.labels[pair.edge],
-                0.8 + 4.2 * math.sqrt(max(pair.count, 0) / most) if most > 0 else 0.8,
-                _PLAIN if pair.seconds is None else _colour(pair.seconds, scale),
-                pair_statement(pair, sizes, most),
-            )
-            for pair in reversed(graph.pairs)
-        ),
-        graph.captions,
-        _words(graph),
+    Raises:
+        MissingExtraError: pygraphviz is not installed.
+    """
+    shown = graph.first
+    if not shown.paths:
+        return document(640, 40, "The process map is empty.", [text(8, 24, "The process map is empty.")])
+    left, top, width, height, at, ways = _layout(shown)
+    rope = _scale([path.count for path in graph.reachable.paths], 2.5)
+    shade = _scale([node.count for node in graph.reachable.nodes if node.kind == "activity"], 1.6)
+    times = [path.time.median for path in shown.paths if path.time is not None]
+    names = {node.key: node.name if node.kind == "activity" else f"({node.kind})" for node in shown.nodes}
+    lines, labels = [], []
+    for path in reversed(shown.paths):
+        points, label = ways[path.edge]
+        about = tuple(_about_path(path, names, graph.noun))
+        lines.append(_titled(about, _arrow(path, points, rope(path.count))))
+        labels.append(_titled(about, _label(path, label)))
+    boxes = [_titled(tuple(_about_node(node)), _box(node, at[node.key], shade(node.count))) for node in shown.nodes]
+    captions = shown.captions
+    if times:
+        captions += (
+            f"Median times between two activities, {graph.times}: {duration_text(min(times))} to {duration_text(max(times))}.",
+        )
+    parts = [f'<g transform="translate({_MARGIN - left:.1f} {_MARGIN + top:.1f})">', *lines, *boxes, *labels, "</g>"]
+    below = height + 2 * _MARGIN
+    parts += [text(_MARGIN, below + _CAPTION * (row + 0.5), words, colour=_QUIET) for row, words in enumerate(captions)]
+    return document(
+        math.ceil(max(width + 2 * _MARGIN, 480)), math.ceil(below + _CAPTION * len(captions)), _words(shown), parts
     )
 
 
-UNPLACED = Layout({}, {}, 0, 0)
-"""For pages that place the parts themselves."""
+def picture_or_reason(graph: ProcessGraph) -> tuple[str, str]:
+    """The picture, or the line that says which extra it needs."""
+    try:
+        return map_svg(graph), ""
+    except MissingExtraError as error:
+        return "", str(error)
 
 
-def map_svg(graph: ProcessGraph, layout: Layout | None = None) -> str:
-    """The map as SVG, without scripts or style sheets; every node and pair has a title for hovering."""
-    return as_svg(drawing(graph, layout))
+def _layout(
+    graph: ProcessGraph,
+) -> tuple[float, float, float, float, dict[str, Point], dict[Edge, tuple[list[Point], Point]]]:
+    """Left end, top, width and height; where nodes are, and the curve and the label of every path; y grows downwards."""
+    try:
+        from pygraphviz import AGraph
+    except ImportError:
+        raise MissingExtraError("a picture of a process map", "plot") from None
+    with _ONE_AT_A_TIME:
+        found: dict[str, Any] = json.loads(AGraph(string=graph.dot()).draw(format="json0", prog="dot"))
+    left, bottom, right, top = map(float, found["bb"].split(","))
+
+    def point(words: str) -> Point:
+        x, y = map(float, words.split(","))
+        return x, -y
+
+    names = {one["_gvid"]: one["name"] for one in found["objects"]}
+    at = {one["name"]: point(one["pos"]) for one in found["objects"] if "pos" in one}
+    ways = {
+        (names[one["tail"]], names[one["head"]]): (list(map(point, one["pos"].split())), point(one["lp"]))
+        for one in found.get("edges", ())
+    }
+    return left, top, right - left, top - bottom, at, ways
 
 
-def as_svg(plan: Drawing) -> str:
-    """A drawing as SVG. The parts have what a page needs to place them again."""
-    parts = [_ARROWS, f'<g class="map" data-dot="{escape_markup(HEADER)}">']
-    parts += [*map(_arrow, plan.pairs), *map(_box, plan.nodes), "</g>"]
-    parts += [
-        text(8, plan.height + _CAPTION * (line + 1), words, colour="#555555", size=_SMALL)
-        for line, words in enumerate(plan.captions)
-    ]
-    return document(math.ceil(plan.width), math.ceil(plan.whole_height), plan.alternative, parts)
+def _titled(words: Sequence[str], *parts: str) -> str:
+    """Parts with what is shown on hovering."""
+    return f"<g><title>{escape_markup(chr(10).join(words))}</title>{''.join(parts)}</g>"
 
 
-# -------------------------------------------------------------------------------------------------- sizes and words
+def _about_path(path: GraphPath, names: Mapping[str, str], noun: str) -> Iterator[str]:
+    yield f"{names[path.before]} → {names[path.after]}"
+    between = "" if path.interval is None else f" (95 %: {path.interval[0]:,.0f} to {path.interval[1]:,.0f})"
+    yield f"{path.count:,.0f} {noun}{between}"
+    if path.time is not None:
+        low, middle, high = (duration_text(getattr(path.time, name)) for name in QUARTILES)
+        yield f"median {middle}, half of them between {low} and {high}"
 
 
-def _lines(node: GraphNode) -> tuple[str, ...]:
-    """What is written in a node: its name in at most two lines, and its number."""
-    names = wrapped(node.name, _NAME, _ROOM)
-    return (*names, fitted(node.below, _SMALL, _ROOM)) if node.below else names
+def _about_node(node: GraphNode) -> Iterator[str]:
+    yield node.name
+    if node.number:
+        yield node.number if node.repeated is None else f"{node.number}, repeated in {round(node.repeated):,}"
 
 
-def _node_size(node: GraphNode, lines: tuple[str, ...]) -> Size:
-    width = max(text_width(line, _NAME) for line in lines) + 2 * _PADDING
-    return max(width, 64), _LINE * len(lines) + _PADDING
+def _scale(counts: Sequence[float], power: float) -> Callable[[float], float]:
+    """From 0 for the least positive number to 1 for the largest, on a log scale."""
+    logs = [math.log1p(count) for count in counts if count > 0] or [0.0]
+    low, high = min(logs), max(logs)
+    if high == low:
+        return lambda _: 1.0
+    return lambda count: float(min(max((math.log1p(max(count, 0)) - low) / (high - low), 0), 1) ** power)
 
 
-def _labels(pair: GraphPair) -> tuple[str, ...]:
-    return (pair.label,) if pair.seconds is None else (pair.label, duration_text(pair.seconds))
+def _mixed(low: str, high: str, share: float) -> str:
+    """A colour between two."""
+    pairs = [(int(low[at : at + 2], 16), int(high[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(one + (other - one) * share):02x}" for one, other in pairs)
 
 
-def _label_size(pair: GraphPair) -> Size:
-    return max(text_width(label, _LABEL) for label in _labels(pair)) + 6, _LABEL + 4
+def _arrow(path: GraphPath, points: list[Point], rope: float) -> str:
+    """A line from hair to rope that ends where its head begins."""
+    width, (x, y) = 1 + (4 if path.before == path.after else 8) * rope, points[-1]
+    a, b = next((one for one in reversed(points[:-1]) if math.dist(one, points[-1]) > 0.5), points[0])
+    length = math.hypot(x - a, y - b) or 1
+    dx, dy, size, half = (x - a) / length, (y - b) / length, 6 + 1.1 * width, 2.6 + 0.75 * width
+    curve = points[:-2] + [(one - dx * size * 0.9, other - dy * size * 0.9) for one, other in points[-2:]]
+    way = f"M{_at(curve[0])}C{' '.join(map(_at, curve[1:]))}"
+    corners = (
+        (x, y),
+        (x - dx * size - dy * half, y - dy * size + dx * half),
+        (x - dx * size + dy * half, y - dy * size - dx * half),
+    )
+    colour, look = (
+        _mixed(_HAIR, _ROPE, 0.25 + 0.75 * rope),
+        ' stroke-dasharray="2 5" opacity="0.6"' if path.uncertain else "",
+    )
+    return (
+        f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width:.1f}"{look}/>'
+        f'<path d="M{"L".join(map(_at, corners))}Z" fill="{colour}"/>'
+    )
+
+
+def _at(point: Point) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"
+
+
+def _label(path: GraphPath, at: Point) -> str:
+    colour = _QUIET if path.uncertain else INK
+    return (
+        f'<text x="{at[0]:.1f}" y="{at[1] + 4.5:.1f}" font-size="{LABEL_SIZE}" text-anchor="middle" fill="{colour}" '
+        f'stroke="{_PAPER}" stroke-width="4" paint-order="stroke">{escape_markup(path.label)}</text>'
+    )
+
+
+def _box(node: GraphNode, at: Point, shade: float) -> str:
+    (width, height), number = node.size, node.numbers[0]
+    is_inner, is_end = node.kind == "activity", node.kind in ("start", "end")
+    fill = INK if is_end else _mixed(_PALE, _BLUE, shade) if is_inner else _PAPER
+    ink = _PAPER if is_end or (is_inner and shade > 0.58) else INK if is_inner else _QUIET
+    border = "none" if is_end else _mixed(_PAPER, _BLUE, 0.45) if is_inner else _QUIET
+    dashes = "" if is_inner or is_end else ' stroke-dasharray="5 4"'
+    row = at[1] - ((NAME_SIZE + 3) * len(node.lines) + (NUMBER_SIZE + 3) * bool(number)) / 2 - 4.5
+    words = []
+    for name in node.lines:
+        row += NAME_SIZE + 3
+        words.append(f'<g font-weight="600">{text(at[0], row, name, "middle", ink, NAME_SIZE)}</g>')
+    if number:
+        words.append(text(at[0], row + NUMBER_SIZE + 3, number, "middle", ink if shade > 0.58 else _QUIET, NUMBER_SIZE))
+    return (
+        f'<rect x="{at[0] - width / 2:.1f}" y="{at[1] - height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
+        f'rx="{height / 2 if is_end else 7:.1f}" fill="{fill}" stroke="{border}"{dashes}/>{"".join(words)}'
+    )
 
 
 def _words(graph: ProcessGraph) -> str:
     names = {node.key: node.name for node in graph.nodes}
-    steps = [f"{names[pair.before]} to {names[pair.after]}, {pair.label} {graph.noun}" for pair in graph.pairs[:8]]
-    return f"Process map. Most frequent pairs: {'; '.join(steps)}"
-
-
-def _scale(pairs: Sequence[GraphPair]) -> tuple[float, float]:
-    times = [math.log1p(pair.seconds) for pair in pairs if pair.seconds is not None]
-    return (min(times), max(times)) if times else (0.0, 0.0)
-
-
-def _colour(seconds: float, scale: tuple[float, float]) -> str:
-    low, high = scale
-    share = (math.log1p(seconds) - low) / (high - low) if high > low else 0.0
-    return _COLOURS[min(int(share * len(_COLOURS)), len(_COLOURS) - 1)]
-
-
-# ----------------------------------------------------------------------------------------------------------- SVG
-
-_ARROWS = (
-    '<defs><marker id="travas-map-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
-    f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="{INK}"/></marker></defs>'
-)
-
-
-def _arrow(drawn: DrawnPair) -> str:
-    pair, (x, y) = drawn.pair, drawn.route.label_at
-    way = f"M{drawn.route.start[0]:.1f} {drawn.route.start[1]:.1f}" + "".join(
-        "C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in curve) for curve in drawn.route.curves
-    )
-    labels = "".join(
-        f'<text class="{kind}" y="3.5" font-size="{_LABEL}" text-anchor="middle" stroke="#ffffff" stroke-width="3" '
-        f'paint-order="stroke"{hidden}>{escape_markup(words)}</text>'
-        for kind, hidden, words in zip(("number", "duration"), ("", ' display="none"'), _labels(pair), strict=False)
-    )
-    return (
-        f'<g class="pair" data-count="{pair.count:g}" data-before="{pair.before}" data-after="{pair.after}" '
-        f'data-dot="{escape_markup(drawn.statement)}"><title>{escape_markup(pair.about)}</title><path d="{way}" fill="none" '
-        f'stroke="{drawn.colour}" stroke-width="{drawn.width:.1f}" marker-end="url(#travas-map-arrow)"/>'
-        f'<g class="label" transform="translate({x:.1f} {y:.1f})">{labels}</g></g>'
-    )
-
-
-def _box(drawn: DrawnNode) -> str:
-    node, (width, height), (x, y) = drawn.node, drawn.size, drawn.at
-    terminal = node.kind in ("start", "end")
-    border = (
-        f'stroke="{GREY}" stroke-dasharray="5 3"' if node.kind == "other" else f'stroke="{INK if terminal else BLUE}"'
-    )
-    top = -_LINE * (len(drawn.lines) - 1) / 2 + 4
-    lines = "".join(
-        text(0, top + _LINE * number, words, "middle", *(("#555555", _SMALL) if is_below else (INK, _NAME)))
-        for number, words in enumerate(drawn.lines)
-        for is_below in (bool(node.below) and number == len(drawn.lines) - 1,)
-    )
-    return (
-        f'<g class="node" data-key="{node.key}" data-count="{node.count:g}" data-dot="{escape_markup(drawn.statement)}" '
-        f'transform="translate({x:.1f} {y:.1f})"><title>{escape_markup(node.about or node.name)}</title>'
-        f'<rect x="{-width / 2:.1f}" y="{-height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
-        f'rx="{height / 2 if terminal else 4:.0f}" fill="#ffffff" {border} stroke-width="{1 if terminal else 2}"/>{lines}</g>'
-    )
+    steps = [f"{names[path.before]} to {names[path.after]}, {path.label} {graph.noun}" for path in graph.paths[:8]]
+    return f"Process map. Most frequent paths: {'; '.join(steps)}"

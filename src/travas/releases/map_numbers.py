@@ -331,30 +331,35 @@ class MapDurations:
     Attributes:
         of_pair: Quartiles by nodes before and after; empty if durations were not measured.
         throughput: Quartiles of the time from the first to the last event of a case; None if not measured.
+        throughput_shares: The shares of the duration buckets of that time; empty if not measured.
     """
 
     of_pair: Mapping[tuple[int, int], Quartiles]
     throughput: Quartiles | None
+    throughput_shares: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapDurations:
         """Quartiles from measurements."""
-        buckets, throughput = DURATION_BUCKETS, None
+        buckets, throughput, through = DURATION_BUCKETS, None, ()
         if measurements.throughput is not None:
             noisy = measurements.throughput / measurements.contributions[THROUGHPUT]
             deviation = measurements.deviation(THROUGHPUT)
             buckets = used_buckets(noisy, deviation)
             kept = np.where((np.arange(DURATION_BUCKETS) < buckets) & (noisy > deviation), noisy, 0.0)
-            throughput = _quartiles(kept) if kept.sum() > 0 else None
+            if kept.sum() > 0:
+                throughput, through = _quartiles(kept), tuple((kept / kept.sum()).tolist())
         if measurements.durations is None or measurements.duration_pairs is None or not len(measurements.durations):
-            return cls({}, throughput)
+            return cls({}, throughput, through)
         noisy = measurements.durations / measurements.contributions[DURATIONS]
         deviation = measurements.deviation(DURATIONS)
         if measurements.throughput is None:
             buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
         shares = _shares(noisy, deviation, measurements.duration_pairs[:, 1], buckets)
         pairs = map(tuple, measurements.duration_pairs.tolist())
-        return cls({(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}, throughput)
+        return cls(
+            {(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}, throughput, through
+        )
 
 
 def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], buckets: int) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -13,8 +12,8 @@ from markupsafe import Markup
 from ..log.log import Log
 from ..log.traces import Trace
 from ..plots.chevrons import chevrons
-from ..plots.html import render
-from ..plots.map_graph import directly_follows, released_graph
+from ..plots.html import map_assets, render
+from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, release_graph, released_map
 from ..plots.map_picture import map_svg
 from ..releases.release import ReleasedLog
 
@@ -29,8 +28,6 @@ PICTURES = ("demo-variants.svg", "demo-synthetic.svg", "demo-map.svg")
 """The files of the pictures."""
 
 _SHOWN = 8
-_PAIRS = 24
-"""The number of pairs that are readable on a page with several maps; the files have all of them."""
 
 
 @dataclass(frozen=True)
@@ -38,30 +35,25 @@ class DemoPictures:
     """What the page shows.
 
     Attributes:
-        original: The process of the original log, as SVG.
-        variants: The process of the released variants.
-        synthetic: The process of the synthetic log.
-        mapped: The released process map.
+        compared: The process of the original log and of the released map, as one map.
+        graphs: The processes of the released variants, of the synthetic log and of the released map.
         rows: The most frequent released variants, as chevrons, with their estimated numbers of cases.
         sizes: In words, how large the four logs are.
     """
 
-    original: str
-    variants: str
-    synthetic: str
-    mapped: str
+    compared: ProcessGraph
+    graphs: tuple[ProcessGraph, ProcessGraph, ProcessGraph]
     rows: tuple[tuple[str, str], ...]
     sizes: dict[str, str]
 
     @classmethod
     def of(cls, log: Log, variants: ReleasedLog, synthetic: SyntheticRelease, mapped: MapRelease) -> DemoPictures:
-        """Draw the pictures."""
-        before = log.summary()
+        """The graphs of the log and of its releases."""
+        before, released = log.summary(), released_map(mapped)
+        original = directly_follows(*_columns(log), noun="cases")
         return cls(
-            _map(*_columns(log)),
-            _map(variants.variants, variants.counts),
-            _map(synthetic.variants, synthetic.counts),
-            map_svg(released_graph(mapped).most_frequent(pairs=_PAIRS)),
+            compared_graph(original.by_names, released.by_names, "cases"),
+            (release_graph(variants), release_graph(synthetic), released),
             _rows(variants.variants, variants.counts),
             {
                 "original": f"{before.cases:,} stays, {before.variants:,} different variants",
@@ -72,23 +64,24 @@ class DemoPictures:
         )
 
     def files(self) -> dict[str, str]:
-        """Return the pictures by file name."""
-        return dict(zip(PICTURES, (self.variants, self.synthetic, self.mapped), strict=True))
+        """Return the pictures by file name; raises MissingExtraError without pygraphviz."""
+        return dict(zip(PICTURES, map(map_svg, self.graphs), strict=True))
 
 
 def demo_html(pictures: DemoPictures) -> str:
     """Render the page."""
     style = files(__package__).joinpath("templates/demo.css").read_text(encoding="utf-8")
+    variants, synthetic, mapped = (graph.model() for graph in pictures.graphs)
     return render(
         __package__,
         "demo.html",
         {
             "title": TITLE,
-            "style": Markup(style),
-            "original": Markup(pictures.original),
-            "variants": Markup(pictures.variants),
-            "synthetic": Markup(pictures.synthetic),
-            "mapped": Markup(pictures.mapped),
+            **map_assets(style),
+            "compared": pictures.compared.model(),
+            "variants": variants,
+            "synthetic": synthetic,
+            "mapped": mapped,
             "rows": [(Markup(svg), count) for svg, count in pictures.rows],
             "sizes": pictures.sizes,
         },
@@ -102,11 +95,6 @@ def is_demo_page(path: Path) -> bool:
             return f"<title>{TITLE}</title>".encode() in file.read(1_000)
     except OSError:
         return False
-
-
-def _map(variants: Sequence[Trace], counts: Sequence[int]) -> str:
-    """Draw which activity directly follows which."""
-    return map_svg(directly_follows(variants, counts).most_frequent(pairs=_PAIRS))
 
 
 def _columns(log: Log) -> tuple[list[Trace], list[int]]:

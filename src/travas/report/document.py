@@ -21,10 +21,10 @@ from ..budget.policy import Policy
 from ..explain import HALF
 from ..log.traces import Trace
 from ..mechanisms.ladder import generalises, rungs_of
-from ..plots.charts import frequencies_chart, keep_curve
+from ..plots.charts import frequencies_chart, keep_curve, throughput_chart
 from ..plots.html import render
-from ..plots.map_graph import directly_follows, released_graph
-from ..plots.map_picture import map_svg
+from ..plots.map_graph import ProcessGraph, directly_follows, released_map, synthetic_map
+from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened
 from ..releases.process_map import MapNode
 from ..releases.release import EVENT_LOGS, Kind, TimestampKind, timestamp_kind
@@ -37,13 +37,14 @@ SHOWN = 40
 
 _CHARTED, _NAMES, _STEPS = 15, 200, 40
 _MARKED = (Fraction(1, 20), HALF, Fraction(19, 20))  # the first number of cases above each is in the table of the curve
-_MAPPED = (16, 32)  # activities and pairs: what can be read on a page of paper
 
 
 def as_html(content: ReportContent) -> str:
     """Render the report as one self-contained page."""
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
     curve = _curve(content)
+    graph = _report_map(content)
+    map_picture, map_missing = picture_or_reason(graph) if graph.paths else ("", "")
     return render(
         __package__,
         "report.html",
@@ -52,7 +53,9 @@ def as_html(content: ReportContent) -> str:
             "style": Markup(style),
             "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
             "chart": Markup(_chart(content)) if content.variants else "",
-            "map_picture": Markup(_report_map(content)),
+            "map_picture": Markup(map_picture),
+            "map_missing": map_missing,
+            "throughput": Markup("" if graph.throughput is None else throughput_chart(graph.throughput, graph.times)),
             "variants": _variants(content),
             "left_out": max(len(content.variants) - SHOWN, 0),
             "rules": _rules(content),
@@ -369,6 +372,13 @@ def _of_map(content: ReportContent) -> list[tuple[str, str]]:
         ("False pairs", f"about {made.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"),
         ("Measurements", f"SHA-256 {made.measurements.digest}"),
     ]
+    repeated = sorted(
+        (one for one in made.activities if one.repeated is not None and one.repeated.value > 0),
+        key=lambda one: -(one.repeated.value if one.repeated else 0),
+    )
+    if repeated:
+        rows = [f"{activity_text(one.activity)} {round(one.repeated.value):,}" for one in repeated[:5] if one.repeated]
+        facts.append(("Rework", f"{cases} that repeat an activity: {', '.join(rows)}"))
     return facts + [("Warning", warning) for warning in explain.warnings_of(made)]
 
 
@@ -426,13 +436,13 @@ def _chart(content: ReportContent) -> str:
     return frequencies_chart(rows, what)
 
 
-def _report_map(content: ReportContent) -> str:
-    """Draw the process map of the release as SVG without scripts; empty if the file has no numbers for it."""
+def _report_map(content: ReportContent) -> ProcessGraph:
+    """The process map of the release; empty if the file has no numbers for it."""
     if content.process_map is not None:
-        graph = released_graph(content.process_map)
-    else:
-        graph = directly_follows(content.variants, content.values)
-    return map_svg(graph.most_frequent(*_MAPPED)) if graph.pairs else ""
+        return released_map(content.process_map)
+    if content.synthetic is not None:
+        return synthetic_map(content.synthetic)
+    return directly_follows(content.variants, content.values)
 
 
 def _estimate(content: ReportContent, index: int) -> str:

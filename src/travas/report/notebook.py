@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from .. import explain
 from ..plots.chevrons import chevrons
-from ..plots.map_graph import directly_follows, released_graph
-from ..plots.map_picture import map_svg
+from ..plots.map_graph import release_graph
+from ..plots.map_picture import picture_or_reason
 from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
 from ..releases.process_map import MapRelease
 from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun
@@ -47,13 +47,18 @@ def _content(release: Release) -> Iterator[Markup]:
     for sentence in explain.warnings_of(release):
         yield warning(sentence)
     if isinstance(release, MapRelease):
-        yield picture(map_svg(released_graph(release).most_frequent()))
+        yield _map(release)
         return
     if not isinstance(release, ReleasedLog) or not release.variants:
         return
     yield from _variants(release)
     yield paragraph(f"Process map of the released log; numbers are events and steps in it. {release.times_in_words}")
-    yield picture(map_svg(directly_follows(release.variants, release.counts).most_frequent()))
+    yield _map(release)
+
+
+def _map(release: Release) -> Markup:
+    svg, reason = picture_or_reason(release_graph(release))
+    return picture(svg) if svg else paragraph(reason)
 
 
 def _variants(release: ReleasedLog) -> Iterator[Markup]:

@@ -12,9 +12,8 @@ from nicegui import Client, ui
 
 from ..budget.ledger import Ledger
 from ..errors import TravasError
-from ..outputs.map_files import view_file
 from ..pipeline import Phase
-from ..plots.html import part
+from ..plots.html import browser_file, part
 from ..plots.svg import BLUE
 from .access import STORED_KEY, Access
 from .activity import record
@@ -317,7 +316,7 @@ def _texts(stored: Any) -> tuple[str, str, str]:
 def _shell() -> None:
     """Return what every browser with the cookie gets: only the style sheets."""
     folder = files(__package__)
-    style = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _STYLES) + view_file("map_view.css")
+    style = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _STYLES) + browser_file("map.css")
     follow = f"addEventListener('popstate', () => emitEvent('{_PATH_EVENT}', location.pathname))"
     script = f"sessionStorage.removeItem('{ENTERED}'); {follow}"
     ui.add_head_html(str(part(__package__, "parts.html", "head", Markup(style), Markup(script))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from ...evaluation.compare import METRICS, cases_of_pairs, compare
 from ...log.abstraction import FULL
 from ...log.log import Log
 from ...log.questions import NO_DETAILS
-from ...plots.map_graph import END, IN_A_BROWSER, START, GraphNode, GraphPair, ProcessGraph, directly_follows
+from ...plots.map_graph import Noun, ProcessGraph, compared_graph, directly_follows
 from ...plots.svg import activity_text
 from ...releases.process_map import MapNode, MapRelease
 from ...releases.release import Release, ReleasedLog
@@ -23,8 +23,6 @@ from ..tasks import read_log
 
 StepCounts = Counter[tuple[str, str]]
 """Numbers by pair of names; the empty name is the start, or the end, of a case."""
-
-"""What the two maps show at most."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class BeforeAfter:
     metrics: tuple[tuple[str, str, str], ...]
     differences: tuple[Difference, ...]
     remarks: tuple[str, ...]
-    noun: str
+    noun: Noun
 
 
 def compare_release(path: Path, name: str, reading: Reading, release: Release, watch: JobWatch) -> BeforeAfter:
@@ -68,34 +66,14 @@ def compare_release(path: Path, name: str, reading: Reading, release: Release, w
     )
 
 
-def twin_graphs(compared: BeforeAfter) -> tuple[ProcessGraph, ProcessGraph]:
-    """Return both maps with the same nodes and pairs, so that one layout serves both; what a log does not have is 0."""
-    names = sorted({name for row in compared.differences for name in (row.before, row.after) if name})
-    often = {
-        name: sum(max(row.original, row.released) for row in compared.differences if row.after == name)
-        for name in names
-    }
-    ranked = sorted(names, key=lambda name: (-often[name], name))
-    keys = {name: f"n{number}" for number, name in enumerate(ranked)}
-    nodes = [GraphNode(START, "start", "start", 0), GraphNode(END, "end", "end", 0)]
-    nodes += [GraphNode(keys[name], "activity", name, often[name], about=name) for name in ranked]
-    rows = sorted(compared.differences, key=lambda row: -max(row.original, row.released))
-    every = tuple(_pair(row, keys, max(row.original, row.released), "", compared.noun) for row in rows)
-    graph = ProcessGraph(tuple(nodes), every, "cases").most_frequent(*IN_A_BROWSER).captioned()
-    kept = {pair.edge for pair in graph.pairs}
-    shown = [row for row in rows if _edge(row, keys) in kept]
-    original = tuple(_pair(row, keys, row.original, "original", compared.noun) for row in shown)
-    released = tuple(_pair(row, keys, row.released, "released", compared.noun) for row in shown)
-    return replace(graph, pairs=original), replace(graph, pairs=released)
-
-
-def _edge(row: Difference, keys: dict[str, str]) -> tuple[str, str]:
-    return keys.get(row.before, START), keys.get(row.after, END)
-
-
-def _pair(row: Difference, keys: dict[str, str], count: float, words: str, noun: str) -> GraphPair:
-    about = f"{words}: {row.before or '(start)'} → {row.after or '(end)'}, {count:,.0f} {noun}"
-    return GraphPair(*_edge(row, keys), count, f"{count:,.0f}", about)
+def both_graph(compared: BeforeAfter) -> ProcessGraph:
+    """Both logs on one map."""
+    rows = {(row.before or None, row.after or None): row for row in compared.differences}
+    return compared_graph(
+        {pair: row.original for pair, row in rows.items()},
+        {pair: row.released for pair, row in rows.items()},
+        compared.noun,
+    )
 
 
 def _differences(before: StepCounts, after: StepCounts) -> tuple[Difference, ...]:
@@ -119,10 +97,9 @@ def _release_steps(release: ReleasedLog) -> StepCounts:
 
 
 def _of_graph(graph: ProcessGraph) -> StepCounts:
-    names = {node.key: "" if node.key in (START, END) else node.name for node in graph.nodes}
     steps: StepCounts = Counter()
-    for pair in graph.pairs:
-        steps[names[pair.before], names[pair.after]] = pair.count  # type: ignore[assignment]  # an estimate
+    for (before, after), count in graph.by_names.items():
+        steps[before or "", after or ""] = count  # type: ignore[assignment]  # an estimate
     return steps
 
 

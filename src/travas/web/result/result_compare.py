@@ -13,7 +13,7 @@ from ..map_element import MapElement
 from ..parts import confidential, heading, note, table
 from ..sessions import FinishedRelease
 from ..steps.looks import COMPARISON, look
-from .comparison import BeforeAfter, compare_release, twin_graphs
+from .comparison import BeforeAfter, both_graph, compare_release
 
 if TYPE_CHECKING:
     from ..page import Page
@@ -67,10 +67,8 @@ def show_comparison(released: FinishedRelease, compared: BeforeAfter) -> None:
         ui.label(f"Kept: {released.kept}")
         for remark in (*released.notes, *compared.remarks):
             ui.label(remark)
-        original, after = twin_graphs(compared)
-        if original.pairs:
-            note(f"Left: the original log; right: the release. Numbers of {compared.noun}; both maps move together.")
-            MapElement([("original log, confidential", original), ("release", after)]).classes("twins")
+        if compared.differences:
+            MapElement(both_graph(compared))
         heading("Metrics")
         table(["Metric", "Value", "Meaning"], compared.metrics, frozenset({1}))
         heading("Largest differences")

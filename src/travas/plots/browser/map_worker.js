@@ -1,5 +1,5 @@
 // Lays out process maps with Graphviz, apart from the page: a message is { number, dot }, the answer { number, layout } or
-// { number, error }.
+// { number, error }. In a page that is one file, the source of Graphviz stands before this one instead of the import.
 
 import { Graphviz } from "./graphviz.js";
 
