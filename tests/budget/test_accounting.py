@@ -207,13 +207,13 @@ def test_a_charge_with_another_table_or_option_is_the_worst_case() -> None:
 
 
 def test_a_plan_fits() -> None:
-    for releases, delta in ((1, "1e-6"), (12, "1e-6"), (12, "0.01"), (60, "1e-5"), (3, "0")):
+    for releases, delta in ((1, "1e-6"), (12, "0.01"), (3, "0")):
         found = plan(releases, epsilon=2, delta=delta)
         assert found.basic == (Fraction(2) / releases, Fraction(delta) / releases)
         assert found.exact is not None and found.exact[0] >= found.basic[0]
         if delta != "0":
             assert compose([Spending("optimal", *found.exact)] * releases).delta(Fraction(2)) <= Fraction(delta)
-    assert plan(60, epsilon=2, delta="1e-5").exact[0] > Fraction(2, 60) * Fraction(3, 2)
+    assert plan(30, epsilon=2, delta="1e-5").exact[0] > Fraction(2, 30) * Fraction(5, 4)
     for wrong in (0, -1, True, 1.5, 10**6):
         with pytest.raises(ParameterError, match="releases is"):
             plan(wrong, epsilon=2, delta="1e-6")  # type: ignore[arg-type]

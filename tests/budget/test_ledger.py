@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_charges import HALF, LOG, charge
@@ -23,7 +24,7 @@ from travas import (
     from_description,
 )
 from travas.budget.account import Account, Entry
-from travas.budget.accounting import Spending, compose
+from travas.budget.accounting import Spending
 from travas.budget.ledger import Book
 from travas.errors import LedgerError, MissingExtraError, OutputError
 from travas.mechanisms import mechanism
@@ -90,24 +91,21 @@ def test_a_budget_is_never_changed(book: Ledger) -> None:
     assert book.account("x").budget == Budget(Fraction(1), Fraction(1, 10**6))
 
 
-def test_exact_composition_affords_more_and_stays_within(book: Ledger) -> None:
-    for rule in ("basic", "exact"):
-        book.create_budget(rule, epsilon=2, delta="1e-4", composition=rule)
-    weekly = mechanism("optimal", "0.1", "1e-7")
-    afforded = dict.fromkeys(("basic", "exact"), 0)
-    for rule in afforded:
-        while afforded[rule] < 500:
-            try:
-                charge(book, rule, weekly)
-            except BudgetError as error:
-                assert ("left of" if rule == "basic" else "for a total of δ = ") in str(error)
-                break
-            afforded[rule] += 1
-    assert afforded["basic"] == 20 and 25 < afforded["exact"] < 500
-    spendings = book.account("exact").spendings
-    assert compose(spendings).delta(Fraction(2)) <= Fraction(1, 10**4)
-    assert compose([*spendings, spendings[0]]).delta(Fraction(2)) > Fraction(1, 10**4)
-    assert book.account("exact").left is None and "used of 0.0001 at ε = 2" in book.account("exact").remainder
+def test_exact_composition_affords_more_and_stays_within() -> None:
+    weekly = Spending.of(mechanism("optimal", "0.1", "1e-7"))
+    basic, exact = (Budget(2, "1e-4", rule) for rule in ("basic", "exact"))
+    assert basic.allows([weekly] * 20) and not basic.allows([weekly] * 21)
+    assert exact.allows([weekly] * 25) and not exact.allows([weekly] * 100)
+
+
+@pytest.mark.parametrize(("rule", "words"), [("basic", "left of"), ("exact", "for a total of δ = ")])
+def test_a_budget_that_is_spent_refuses_by_its_rule(book: Ledger, rule: Any, words: str) -> None:
+    book.create_budget("x", epsilon=1, delta="1e-6", composition=rule)
+    charge(book, "x", mechanism("optimal", 1, "1e-6"))
+    with pytest.raises(BudgetError, match=words):
+        charge(book, "x", mechanism("optimal", 1, "1e-6"))
+    if rule == "exact":
+        assert book.account("x").left is None and "used of 1e-6 at ε = 1" in book.account("x").remainder
 
 
 def test_exact_composition_accepts_whatever_the_sum_accepts() -> None:

@@ -125,8 +125,6 @@ def test_the_default_location_of_the_ledger(
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     assert default_path() == tmp_path / "data" / "travas" / "ledger.db"
-    assert travas("demo", "-o", tmp_path / "demo").code == 0
-    assert not default_path().exists()  # the demo touches no ledger
     anonymize(LOG, epsilon=1, delta="1e-6")
     assert not default_path().exists()  # nor does Python, unless it is asked to
     assert travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "a.json").code == 0

@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,17 @@ def test_files_that_documents_name_exist() -> None:
     documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
     named = {(page, name) for page in documents for name in PATH.findall(page.read_text()) if "NAME" not in name}
     assert [(page.name, name) for page, name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+def test_functions_of_the_trusted_folder_that_proofs_cite_exist() -> None:
+    files = "|".join(path.stem for path in (ROOT / "src/travas/trusted").glob("[a-z]*.py"))
+    cited = re.findall(rf"`((?:{files})\.(?!py\b)[\w.]+)`", "".join((ROOT / page).read_text() for page in pages()))
+    assert len(cited) > 20
+    for name in cited:
+        module, *path = name.split(".")
+        found: Any = import_module(f"travas.trusted.{module}")
+        for part in path:
+            found = getattr(found, part)
 
 
 def test_links_between_documents_lead_to_files_of_the_repository() -> None:
