@@ -12,6 +12,9 @@
     ├── VerificationError                 a noise table, a guarantee or a digest is wrong
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
+OutputError and LedgerError are OSErrors, as that is what programs expect and catch where a file cannot be written or opened;
+they have no `errno`.
+
 Every message is one line: what is wrong, with the value, and what to do next. A message that reveals something about
 the original log ends in `CONFIDENTIAL`, so that it is not published by accident. A message contains at most one value
 from the user's data, shortened by `shown`.

@@ -184,23 +184,25 @@ def meaning(
 # --------------------------------------------------------------------------------------------- how strongly it protects
 
 
-def weak_protection(epsilon: Fraction, delta: Fraction, stated_cases: int | None = None) -> tuple[str, ...]:
+def weak_protection(
+    epsilon: Fraction, delta: Fraction, stated_cases: int | None = None, unit: str = "case"
+) -> tuple[str, ...]:
     """Explain why parameters protect only weakly, by the policy thresholds."""
     reasons = []
     if epsilon > WARN_EPSILON:
         reasons.append(
-            f"ε = {as_text(epsilon)} is above {as_text(WARN_EPSILON)}: a single case can change the probability of "
+            f"ε = {as_text(epsilon)} is above {as_text(WARN_EPSILON)}: a single {unit} can change the probability of "
             f"a conclusion by the factor {factor(epsilon)}"
         )
     if delta > WARN_DELTA:
         reasons.append(
-            f"δ = {as_text(delta)} is above {as_text(WARN_DELTA)}: a variant that only one case has may be released "
+            f"δ = {as_text(delta)} is above {as_text(WARN_DELTA)}: a variant that only one {unit} has may be released "
             f"with a probability of {one_in(delta)}"
         )
     if stated_cases is not None and delta * stated_cases * WARN_VISIBLE > 1:
         reasons.append(
             f"δ = {as_text(delta)} is above 1/({WARN_VISIBLE} × {stated_cases:,} stated cases): the expected number of released "
-            f"variants that only one case has may be as large as {float(delta * stated_cases):.2g}"
+            f"variants that only one {unit} has may be as large as {float(delta * stated_cases):.2g}"
         )
     return tuple(f"{WEAK}: {reason}." if index == 0 else f"{reason}." for index, reason in enumerate(reasons))
 

@@ -272,6 +272,13 @@ def test_a_database_server_has_no_location_and_a_database_file_has_one(
     assert {location_of(way) for way in ways} == {str(tmp_path.resolve() / "a.db")}
 
 
+def test_the_remedy_for_an_unknown_data_set_names_the_ledger(tmp_path: Path) -> None:
+    other = Ledger(tmp_path / "other.db")
+    other.create_account("hospital")
+    with pytest.raises(ParameterError, match=f"budget create clinic --no-limit --ledger {other.path}`"):
+        other.account("clinic")
+
+
 @pytest.mark.parametrize("dataset", [5, None, b"x"])
 def test_the_name_of_a_data_set_is_text(dataset: Any, book: Ledger) -> None:
     for use in (book.account, book.create_account, lambda name: book.create_budget(name, epsilon=1, delta=0)):

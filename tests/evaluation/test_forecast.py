@@ -135,6 +135,13 @@ def test_words_for_the_person_who_signs() -> None:
     assert "No abstraction keeps half" in words
 
 
+def test_weak_protection_is_that_of_the_unit(travas: Run) -> None:
+    reasons = explain.weak_protection(Fraction(8), Fraction(1, 10), 1000, "patient")
+    assert len(reasons) == 3 and all("patient" in reason and "one case" not in reason for reason in reasons)
+    ran = travas("forecast", "--epsilon", 8, "--delta", "0.1", "--unit", "patient", "--max-cases", 1)
+    assert "only one person has" in " ".join(ran.out.split())
+
+
 def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
     ran = travas("forecast", "--epsilon", 1, "--epsilon", 2, "--delta", "1e-6", "--plot", tmp_path / "f.png")
     assert ran.code == 0 and "1 in 1,000,000" in ran.out and "CONFIDENTIAL" not in ran.out

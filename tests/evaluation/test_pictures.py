@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from travas import Log, anonymize
+from travas import Log, PrivacyUnit, VariantRelease, anonymize
 from travas.evaluation.compare import draw_comparison
 from travas.evaluation.forecast import chances, draw_chances, draw_forecast, forecast
 from travas.log.abstraction import parse_ladder
@@ -41,3 +41,19 @@ def test_what_shows_no_log_or_a_release_does_not(titles: list[str], tmp_path: Pa
     draw_chances([(rule, chances(rule))], tmp_path / "k.png")
     anonymize({("a", "b"): 300}, epsilon=1, delta="1e-6").draw(tmp_path / "r.png")
     assert titles[0] == "" and titles[1].startswith("Released log: 1 variants ")
+
+
+def test_axes_say_what_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    labels: list[str] = []
+
+    def drawn(figure: Any, form: figures.PictureFormat) -> bytes:
+        labels.append(figure.axes[0].get_xlabel())
+        return b"a picture"
+
+    monkeypatch.setattr(figures, "rendered", drawn)
+    patient = PrivacyUnit("patient", 3)
+    rule = mechanism("optimal", 1, "1e-6", unit=patient)
+    draw_chances([(rule, chances(rule))], tmp_path / "k.png")
+    ladder = mechanism("ladder", 1, "1e-6", unit=patient)
+    VariantRelease.of(ladder, [("a",)], [300], abstractions=ladder.rungs).draw(tmp_path / "r.png")  # type: ignore[attr-defined]
+    assert "different persons" in labels[0] and "number of counted cases" in labels[1]

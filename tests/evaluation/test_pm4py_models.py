@@ -22,7 +22,7 @@ from travas.evaluation import pm4py_models as models
 
 PlainLog = dict[tuple[str, ...], int]
 
-ODD_NAMES = ["a", "b", "c", "tau", "X( tau, 'a' )", "p_1", "source", "π\n\"'", " a", "None"]
+ODD_NAMES = ["a", "b", "c", "tau", "X( 'tau' )", "p_1", "source", "π\n\"'", " a", "None"]
 
 
 def events(log: PlainLog) -> pd.DataFrame:

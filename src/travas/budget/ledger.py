@@ -101,9 +101,10 @@ class Book:
         by_form = {comparable(name): name for name in self.names}
         near = [by_form[form] for form in get_close_matches(comparable(dataset), by_form, n=3)]
         hint = f"similar names: {', '.join(map(repr, near))}" if near else "there is no similar name"
+        option = "" if Path(str(where)) == default_path() else f" --ledger {shlex.quote(str(where))}"
         raise ParameterError(
             f"dataset is {dataset[:40]!r}, which is not in the ledger {where}: {hint}; to create it, run "
-            f"`travas budget create {shlex.quote(dataset)} --no-limit`, or with --epsilon and --delta for a budget",
+            f"`travas budget create {shlex.quote(dataset)} --no-limit{option}`, or with --epsilon and --delta for a budget",
             field="dataset",
         )
 

@@ -83,9 +83,8 @@ def forecast(
         raise ParameterError("--epsilon and --delta are required without a log")
     with progress("building and verifying the noise tables"):
         rules = [build(stated, e, d, reading.privacy_unit) for e in epsilon or EPSILONS for d in delta or DELTAS]
-    weak = list(
-        dict.fromkeys(why for rule in rules for why in explain.weak_protection(rule.epsilon, rule.delta, cases))
-    )
+    reasons = (explain.weak_protection(rule.epsilon, rule.delta, cases, rule.unit.noun) for rule in rules)
+    weak = list(dict.fromkeys(why for parts in reasons for why in parts))
     if log is None:
         curves = [(rule, chances(rule)) for rule in rules]
         if plot is not None:

@@ -31,7 +31,7 @@ def compare_kinds(
         made = mechanisms(epsilon, delta, reading.privacy_unit)
         views = outlooks(made, stated_cases)
         rule = views[0].mechanism
-        weak = explain.weak_protection(rule.epsilon, rule.delta, stated_cases)
+        weak = explain.weak_protection(rule.epsilon, rule.delta, stated_cases, rule.unit.noun)
         words = (*advice(made, stated_cases, stated_activities), *weak)
     with progress("trying each kind of release on the log"):
         tried = [] if log is None else trials(log, made, reading)

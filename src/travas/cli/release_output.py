@@ -85,7 +85,7 @@ def release_facts(released: Release, output: Path, stated_cases: int | None) -> 
         "unit": guarantee.unit.name,
         "max_cases": guarantee.unit.max_cases,
         "warnings": [
-            *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases),
+            *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun),
             *explain.warnings_of(released),
         ],
     }

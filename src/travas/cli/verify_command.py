@@ -69,7 +69,7 @@ def verify(
         reasons = "; ".join(facts.assumptions)
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
     losses = _privacy_curve(mechanism, plot) if curve or plot is not None else ()
-    weak = weak_protection(facts.epsilon, facts.delta, number)
+    weak = weak_protection(facts.epsilon, facts.delta, number, facts.unit.noun)
     if as_json:
         curves = {"curve": [point.as_json() for point in losses]} if losses else {}
         print_json(_as_json(verified) | {"warnings": list(weak)} | curves)

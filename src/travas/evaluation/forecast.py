@@ -16,7 +16,7 @@ from ..log.abstraction import Abstraction
 from ..log.log import Log
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.pictures import write_picture
-from ..plots.figures import Panel, draw_panels
+from ..plots.figures import Panel, counted_noun, draw_panels
 from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
 from ..releases.estimate import KeepCurve, intervals
 from ..sources.engine import read
@@ -214,10 +214,10 @@ def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Pat
         name = f"ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}"
         kept[name] = [(at.cases, float(at.kept)) for at in points]
         width[name] = [(at.cases, at.high - at.low) for at in points]
-    across = "number of cases of a variant in the original log"
+    across = f"number of {counted_noun(curves[0][0])} of a variant in the original log"
     row = (
         Panel("What is released", across, "probability of release", kept, 1.05),
-        Panel("Accuracy of its frequency", across, "width of the 95 % interval, cases", width),
+        Panel("Accuracy of its frequency", across, "width of the 95 % interval", width),
     )
     return write_picture(path, lambda form: draw_panels([row], "", form))
 

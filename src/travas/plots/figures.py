@@ -1,6 +1,6 @@
 """Figures with matplotlib, from plain values; no log is read.
 
-Callers mark figures with values of the original log as confidential (`evaluation.views`).
+Callers mark figures with values of the original log as confidential (`evaluation`).
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def rendered(figure: Any, form: PictureFormat) -> bytes:
 
 def _draw_variants(axes: Any, release: ReleasedLog) -> None:
     """Draw the estimates rather than the counts in the file, which also represent what was not released."""
-    counts_of, intervals, noun = release.estimated_counts, release.intervals, count_noun(release.mechanism)
+    counts_of, intervals, noun = release.estimated_counts, release.intervals, counted_noun(release.mechanism)
     ranked = sorted(range(len(release.variants)), key=lambda index: (-counts_of[index], release.variants[index]))
     shown = ranked[:_SHOWN]
     rows, counts = range(len(shown)), [max(counts_of[index], 0) for index in shown]
@@ -187,6 +187,12 @@ def _draw_variants(axes: Any, release: ReleasedLog) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def counted_noun(mechanism: Mechanism) -> str:
+    """What an axis counts: of persons with several cases, not all cases count."""
+    is_capped = mechanism.counted == "cases" and not mechanism.unit.is_case
+    return "counted cases" if is_capped else count_noun(mechanism)
+
+
 def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
     curve = mechanism.keep_curve()
     if curve is None or curve.rungs:
@@ -198,7 +204,7 @@ def _draw_keep_probability(axes: Any, mechanism: Mechanism) -> None:
     points = curve.points()
     axes.plot([cases for cases, _ in points], [share for _, share in points], color=_ORANGE, marker=".")
     axes.set_ylim(0, 1.05)
-    axes.set_xlabel(f"number of {count_noun(mechanism)} of a variant in the original log")
+    axes.set_xlabel(f"number of {counted_noun(mechanism)} of a variant in the original log")
     axes.set_ylabel("probability of release")
     axes.set_title("What is released", fontsize=10)
     axes.grid(alpha=0.3)

@@ -89,7 +89,9 @@ class ReportContent:
     @property
     def weak_protection(self) -> tuple[str, ...]:
         """The reasons why these parameters protect only weakly, if any."""
-        return explain.weak_protection(self.mechanism.epsilon, self.mechanism.delta, self.stated_cases)
+        return explain.weak_protection(
+            self.mechanism.epsilon, self.mechanism.delta, self.stated_cases, self.mechanism.unit.noun
+        )
 
     @property
     def timestamp_kind(self) -> TimestampKind:

@@ -34,7 +34,7 @@ def _guarantee(release: Release) -> Iterator[Markup]:
     released = explain.released_by(mechanism)
     for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.noun, released):
         yield paragraph(sentence)
-    for sentence in explain.weak_protection(guarantee.epsilon, guarantee.delta):
+    for sentence in explain.weak_protection(guarantee.epsilon, guarantee.delta, unit=guarantee.unit.noun):
         yield warning(sentence)
     for assumption in guarantee.assumptions:
         yield paragraph(f"Assumption: {assumption}.")

@@ -45,7 +45,7 @@ def check_files(folder: Path, names: tuple[tuple[str, str], ...], watch: JobWatc
         ("guarantee for", guarantee.holds_for),
         ("mechanism", guarantee.mechanism),
     )
-    weak = weak_protection(guarantee.epsilon, guarantee.delta, None)
+    weak = weak_protection(guarantee.epsilon, guarantee.delta, None, guarantee.unit.noun)
     return Checked(facts, (*verified.notes, *weak), release is not None)
 
 

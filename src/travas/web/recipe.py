@@ -71,7 +71,7 @@ class Recipe:
 
     def weak_protection(self) -> tuple[str, ...]:
         """Why ε and δ protect only weakly, if they do; ParameterError where one of them is not a number."""
-        return explain.weak_protection(exact_epsilon(self.epsilon), exact_delta(self.delta), self.cases)
+        return explain.weak_protection(exact_epsilon(self.epsilon), exact_delta(self.delta), self.cases, self.protected)
 
     @property
     def cases(self) -> int | None:
