@@ -38,7 +38,7 @@ class Year:
     rule: Period
 
     def period(self, month: str) -> Period:
-        return Period(month, self.rule.end_activities, self.rule.gap, self.rule.grace)
+        return Period(month, self.rule.end_activity, self.rule.gap, self.rule.grace)
 
 
 def months_of(year: int) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def months_of(year: int) -> tuple[str, ...]:
 
 YEARS = {
     "hospital billing": Year(
-        "hospital-billing.csv.gz", months_of(2014), Period("2014-01", end_activities=("BILLED", "DELETE"), grace="14d")
+        "hospital-billing.csv.gz", months_of(2014), Period("2014-01", end_activity=("BILLED", "DELETE"), grace="14d")
     ),
     "BPIC 2017": Year("bpic2017-w.csv.gz", (*months_of(2016)[1:], "2017-01"), Period("2016-02", gap="30d", grace="7d")),
 }
@@ -62,7 +62,7 @@ def main(names: list[str]) -> int:
 def _year(name: str, year: Year) -> None:
     events = _events(DATA / year.file)
     print(f"\n## {name}\n")
-    closed = ", ".join(year.rule.end_activities) or f"a gap of {year.rule.gap}"
+    closed = ", ".join(year.rule.end_activity) or f"a gap of {year.rule.gap}"
     print(
         f"{events.height:,} events; cases are closed by {closed}; grace period {year.rule.grace}; δ = {DELTA} a year.\n"
     )
@@ -132,7 +132,7 @@ def _enumerate(year: Year, events: pl.DataFrame) -> None:
     for month in year.months:
         period = year.period(month)
         log = _grown(events, period)
-        reading = Reading(activities=("activity", "case_id"), period=period, ties="activity")
+        reading = Reading(activity=("activity", "case_id"), period=period, ties="activity")
         months.update(str(trace[0][1]) for trace, _ in read(log, reading).items())
         naive.update(_last_in(log, period))
     twice = sum(number > 1 for number in months.values())

@@ -1,10 +1,10 @@
-"""A folder to make release projects in, and `travas init` with what most of them need."""
+"""A folder to make release projects in, and a project file with what most of them need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -33,8 +33,19 @@ Start = Callable[..., "Ran"]
 
 @pytest.fixture
 def start(travas: Run, folder: Path) -> Start:
-    def start(*flags: object) -> Ran:
-        words = ("--end-activity", "out", "--grace", "7d", "--reason", "Decided on 3 May.", "--file", "release.json")
-        return travas("init", "clinic.csv", *words, *flags)
+    def start(*words: object, **settings: Any) -> Ran:
+        """Run `travas init` with some settings; those that are lists are tuples."""
+        stated = {
+            "end_activity": "out",
+            "grace": "7d",
+            "reason": "Decided on 3 May.",
+            "output": "release.json",
+        } | settings
+        items = [
+            (name, item) for name, value in stated.items() for item in (value if isinstance(value, tuple) else (value,))
+        ]
+        return travas(
+            "init", "clinic.csv", *words, *(word for name, item in items for word in ("--set", f"{name}={item}"))
+        )
 
     return start

@@ -1,8 +1,9 @@
-"""The reference pages of the site, made from the code: command line, Python, travas.toml, guarantee file, exit codes."""
+"""The reference pages of the site, made from the code: settings, command line, Python, exit codes."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import typer
 import travas
 from travas.cli.exit_codes import CODES
 from travas.cli.main import app
-from travas.project.project_options import OPTIONS, SECTIONS
+from travas.settings.table import BY_NAME, SECTIONS, SETTINGS
 
 GENERATED = "<!-- Made from the code by docs/site/reference_pages.py. -->\n"
 TOPICS = {
@@ -53,7 +54,7 @@ def reference_pages() -> dict[str, str]:
     """Return the text of every generated page by its path."""
     pages = {
         "reference/command-line.md": command_line(),
-        "reference/travas-toml.md": project_file(),
+        "reference/settings.md": settings(),
         "reference/exit-codes.md": exit_codes(),
         "reference/python.md": python_names(),
         "reference/layout.md": layout(),
@@ -93,7 +94,11 @@ def _command(name: str, command: Any) -> Iterator[str]:
     shown = " ".join(parameter.metavar or parameter.name.upper() for parameter in arguments)
     yield from ["", f"Usage: `{name}{' ' + shown if shown else ''} [OPTIONS]`", ""]
     yield from _table(arguments, lambda parameter: parameter.metavar or parameter.name.upper())
-    yield from _table([option for option in options if not option.hidden], _flags)
+    own = [option for option in options if option.name not in BY_NAME]
+    stated = [f"`{option.opts[0]}`" for option in options if option.name in BY_NAME]
+    yield from _table(own, _flags)
+    if stated:
+        yield from [f"Settings, explained in [settings](settings.md): {', '.join(stated)}.", ""]
 
 
 def _table(parameters: list[Any], name: Any) -> Iterator[str]:
@@ -112,20 +117,26 @@ def _flags(option: Any) -> str:
     return ", ".join([*option.opts, *option.secondary_opts]) + value
 
 
-def project_file() -> str:
-    """Return the page of the keys of travas.toml, with their flags and variables."""
-    lines = ["# travas.toml", "", GENERATED, "The file of a [release project](../project.md)."]
-    lines += ["Flags override variables, and variables override the file.", ""]
+def settings() -> str:
+    """Return the page of all settings."""
+    lines = ["# Settings", "", GENERATED, "Every setting has one name everywhere:"]
+    lines += ["`--max-cases 3` or `--set max_cases=3` on the command line, `max_cases = 3` in `travas.toml`,"]
+    lines += ["`max_cases=3` in Python.", ""]
+    lines += ["Numbers are exact; a list has a flag for each of its items, or is a list of text in the file.", ""]
     for section, about in SECTIONS.items():
-        lines += [f"## [{section}]", "", _linked(about), ""]
-        lines += ["| key | meaning | example | flag | variable |", "|---|---|---|---|---|"]
-        for option in OPTIONS:
-            if option.section == section:
-                example = f'["{option.example}"]' if option.is_list else f'"{option.example}"'
-                about = _cell(option.about)
-                lines.append(
-                    f"| `{option.name}` | {about} | `{_cell(example)}` | `{option.flag}` | `{option.variable}` |"
-                )
+        lines += [
+            f"## [{section}]",
+            "",
+            _linked(about),
+            "",
+            "| setting | meaning | values | example |",
+            "|---|---|---|---|",
+        ]
+        for each in SETTINGS:
+            if each.section == section:
+                values = ", ".join(f"`{choice}`" for choice in each.choices) or each.kind
+                example = f"{each.name} = {json.dumps(each.parse(each.example), ensure_ascii=False)}"
+                lines.append(f"| `{each.name}` | {_cell(each.help)} | {values} | `{_cell(example)}` |")
         lines.append("")
     return "\n".join(lines)
 

@@ -288,5 +288,5 @@ def _reading(reading: Reading | None, **options: Unpack[ReadingOptions]) -> Read
         if not isinstance(activity, str | list | tuple) or not activity:
             words = f"activity is {shown(activity)}; use the name of a column, or several"
             raise ParameterError(words, field="activity")
-        stated["activities"] = (activity,) if isinstance(activity, str) else tuple(activity)
+        stated["activity"] = (activity,) if isinstance(activity, str) else tuple(activity)
     return Reading(**stated) if stated else DEFAULT_READING

@@ -147,7 +147,7 @@ class Request:
         elif self.times == "if recorded":
             details = replace(details, times="if recorded")
         object.__setattr__(self, "reading", attrs.evolve(reading, details=details))
-        check_columns(released_columns(reading.activities), self.mechanism)
+        check_columns(released_columns(reading.activity), self.mechanism)
         for line in self.about:
             if not isinstance(line, str):
                 raise ParameterError(f"about contains {shown(line)}; use lines of text", field="about")

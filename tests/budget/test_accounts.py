@@ -113,7 +113,9 @@ def test_the_columns_of_one_unit_add_up(book: Ledger) -> None:
     """Exports name the column of a patient differently; the cost for one patient is the sum over all of them."""
     book.create_budget("hospital", epsilon=3, delta="1e-5", unit_name="patient")
     book.charge("hospital", "/data/a.csv", patients("Patient"), "visit")
-    with pytest.raises(BudgetError, match="travas budget unit hospital patient Patientennummer") as refused:
+    with pytest.raises(
+        BudgetError, match="travas budget create hospital --unit-name patient --unit-columns Patientennummer"
+    ) as refused:
         book.charge("hospital", "/data/b.csv", patients("Patientennummer"), "Fall")
     assert refused.value.field == "unit"
     book.name_unit("hospital", "patient", ["Patientennummer", "patient_id"])
@@ -131,7 +133,7 @@ def test_a_unit_name_can_be_given_later_and_counts_what_was_charged(book: Ledger
     book.create_account("hospital")
     book.charge("hospital", "/data/a.csv", patients("Patient"), "visit")
     book.charge(None, "/data/b.csv", patients("patient_id"), "visit")
-    with pytest.raises(BudgetError, match="travas budget unit hospital person patient_id"):
+    with pytest.raises(BudgetError, match="travas budget create hospital --unit-name person --unit-columns patient_id"):
         book.charge("hospital", "/data/b.csv", patients("patient_id"), "visit")
     book.name_unit("hospital", "patient", ["patient_id"])
     assert book.charge("hospital", "/data/b.csv", patients("patient_id"), "visit").spent[0] == 3
@@ -147,7 +149,10 @@ def test_a_unit_name_can_be_given_later_and_counts_what_was_charged(book: Ledger
 
 def test_a_unit_name_on_the_command_line(book: Ledger, travas: Run) -> None:
     assert travas("budget", "create", "hospital", "--epsilon", 2, "--delta", 0, "--unit-name", "patient").code == 0
-    ran = travas("budget", "unit", "hospital", "patient", "Patient", "Patientennummer", "--json")
+    ran = travas(
+        "budget", "create", "hospital", "--unit-name", "patient", "--unit-columns", "Patient", "--unit-columns",
+        "Patientennummer", "--json",
+    )  # fmt: skip
     (facts,) = json.loads(ran.out)["datasets"]
     assert facts["unit"] == "patient" and facts["unit_columns"] == ["Patient", "Patientennummer"]
     assert "one patient" in travas("budget", "show", "hospital").out

@@ -20,7 +20,7 @@ from travas.mechanisms import from_description, mechanism
 from travas.pipeline import Request, run
 
 ROLES = Roles("case_id", ("activity",), "timestamp")
-RULE = Period("2026-01", end_activities=("end",), grace="7d")
+RULE = Period("2026-01", end_activity=("end",), grace="7d")
 ONE = mechanism("optimal", 1, "1e-6")
 
 
@@ -106,13 +106,13 @@ def test_another_lifecycle_column_is_another_rule(ledger_path: Path, tmp_path: P
     ("other", "reason"),
     [
         (
-            {"period": attrs.evolve(RULE, name="2026-02", end_activities=("end", "stop"))},
-            r"has changed .*end_activities",
+            {"period": attrs.evolve(RULE, name="2026-02", end_activity=("end", "stop"))},
+            r"has changed .*end_activity",
         ),
-        ({"period": attrs.evolve(RULE, name="2026-02", end_activities=(), gap="30d")}, r"has changed .*gap"),
+        ({"period": attrs.evolve(RULE, name="2026-02", end_activity=(), gap="30d")}, r"has changed .*gap"),
         ({"period": attrs.evolve(RULE, name="2026-02", grace="1d")}, r"has changed .*grace"),
         ({"period": attrs.evolve(RULE, name="2026-02"), "timestamp": "sent"}, r"has changed .*timestamp"),
-        ({"period": attrs.evolve(RULE, name="2026-02"), "activities": ("step",)}, r"has changed .*activities"),
+        ({"period": attrs.evolve(RULE, name="2026-02"), "activity": ("step",)}, r"has changed .*activity"),
         ({"period": attrs.evolve(RULE, name="2026-01-31/2026-02-28")}, "overlaps 2026-01"),
         ({"period": attrs.evolve(RULE, name="2026-Q1")}, "overlaps 2026-01"),
     ],
@@ -233,7 +233,7 @@ def test_a_year_on_the_command_line(
     assert ran.code == 3 and "nothing was released" in ran.err
     shown = travas("budget", "show", "hospital")
     assert "of different periods only the largest one counts" in shown.out and "ε = 1, δ = 1e-6" in shown.out
-    assert "2025-07" in travas("budget", "history", "hospital").out
+    assert "2025-07" in travas("budget", "show", "hospital", "--history").out
     release, report = tmp_path / "1.json", tmp_path / "report.html"
     ran = travas("report", f"{release}.guarantee.json", release, "-o", report, "--dataset", "hospital")
     assert ran.code == 0

@@ -265,9 +265,9 @@ def test_a_location_that_is_not_valid_utf_8_is_shown_escaped(book: Ledger, trava
     assert [account.label for account in book.accounts()] == ["/data/odd\\udcff.csv"]
     for words in (
         ("show",),
-        ("history",),
-        ("export", "-o", tmp_path / "all.csv"),
-        ("export", "-o", tmp_path / "all.json"),
+        ("show", "--history"),
+        ("show", "-o", tmp_path / "all.csv"),
+        ("show", "-o", tmp_path / "all.json"),
     ):
         assert travas("budget", *words).code == 0
     assert "/data/odd\\udcff.csv" in (tmp_path / "all.csv").read_text()

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_errors_are_one_object_with_stable_keys(travas: Run, start: Start) -> None:
     start()
-    ran = travas("release", "--period", "2026-01", "--epsilon", "3", "--json")
+    ran = travas("release", "--period", "2026-01", "--set", "epsilon=3", "--json")
     keys = {"code", "kind", "message", "field", "charged", "confidential"}
     error = json.loads(ran.out)["error"]
     assert set(error) == keys and error["code"] == ran.code == 3 and error["kind"] == "BudgetError"
@@ -72,8 +72,8 @@ def command_of(block: str) -> list[str]:
 def test_the_command_of_a_recipe_runs(
     name: str, travas: Run, start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start("--every", "month")
-    monkeypatch.setattr("travas.project.project_release.datetime", _March)
+    start(every="month")
+    monkeypatch.setattr("travas.settings.series.datetime", _March)
     ran = travas(*command_of(recipes()[name]))
     assert (ran.code, ran.err) == (0, "")
     month = "2026-01" if name == "Airflow" else "2026-02"

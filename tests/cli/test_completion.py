@@ -39,7 +39,7 @@ def printed(words: list[str], settings: dict[str, str]) -> str:
     ("words", "last", "expected"),
     [
         ("travas", "an", {"anonymize"}),
-        ("travas budget", "h", {"history"}),
+        ("travas budget", "p", {"plan"}),
         ("travas anonymize --mechanism", "p", {"prefix-tree"}),
         ("travas map log.csv --order", "", {"file", "time"}),
     ],

@@ -66,7 +66,7 @@ def test_the_traceback_of_a_bug_is_confidential(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command_line, "app", fail(KeyError("CANARY")))
-    monkeypatch.setenv("TRAVAS_DEBUG", "1")
+    monkeypatch.setattr("sys.argv", ["travas", "--debug", "demo"])
     with pytest.raises(SystemExit) as stop:
         command_line.main()
     said = capsys.readouterr().err

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from conftest import Run
-from projects import Start
-from travas.project.project_file import Project
-from travas.trusted.guarantee import ONE_CASE
 
 
 def test_an_existing_output_names_the_option_that_replaces_it(small_csv: Path, tmp_path: Path, travas: Run) -> None:
@@ -26,59 +25,44 @@ def test_a_command_without_the_option_does_not_name_it(small_csv: Path, tmp_path
     charges = tmp_path / "charges.csv"
     charges.write_text("mine")
     assert travas("budget", "create", "ward", "--epsilon", 1, "--delta", "1e-6").code == 0
-    for ran in (travas("demo", "-o", demo), travas("budget", "export", "-o", charges)):
+    for ran in (travas("demo", "-o", demo), travas("budget", "show", "-o", charges)):
         assert ran.code == 2 and "already exists" in ran.err and "--force" not in ran.err
 
 
-def test_a_field_that_is_named_otherwise_is_translated(small_csv: Path, tmp_path: Path, travas: Run) -> None:
+def test_the_option_of_a_field_is_named(small_csv: Path, tmp_path: Path, travas: Run) -> None:
     output = tmp_path / "release.csv"
     ran = travas("anonymize", small_csv, "--epsilon", "1e400", "--delta", "1e-6", "-o", output)
     assert ran.code == 2 and "epsilon is 1e400:" in ran.err and "(option --epsilon)" in ran.err
     ran = travas(
         "anonymize", small_csv, "--epsilon", 5, "--delta", "1e-2", "-o", output, "--mechanism", "utravas-published"
     )
-    assert ran.code == 2 and "(option --accept-no-guarantee)" in ran.err
+    assert ran.code == 2 and "(option --guarantee)" in ran.err
 
 
-def test_one_option_has_one_name_in_commands_and_projects(travas: Run, start: Start, folder: Path) -> None:
-    start()
-    log = folder / "clinic.csv"
-    head, *rows = log.read_text().replace(",", "\t").splitlines()
-    log.write_text("\n".join([head, *rows, *rows]))
-    form = ("--delimiter", "tab", "--duplicate-events")
-    events = {}
-    for rule in ("keep", "drop"):
-        ran = travas("inspect", log, *form, rule, "--json")
-        assert (ran.code, ran.err) == (0, "")
-        events[rule] = json.loads(ran.out)["events"]
-    assert events["keep"] == 2 * events["drop"] == 2 * len(rows)
-    for words in (("inspect", log), ("release", "--period", "2026-01")):
-        ran = travas(*words, *form, "once")
-        assert (
-            ran.code == 2 and "duplicate_events is 'once'; use one of keep, drop (option --duplicate-events)" in ran.err
-        )
-    ran = travas("release", "--period", "2026-01", *form, "drop")
-    assert (ran.code, ran.err) == (0, "")
-    made = json.loads((folder / "releases" / "2026-01" / "release.json").read_text())
-    assert made["variants"] == [["in", "visit", "out"]]
-
-
-def test_an_option_that_a_project_names_otherwise_is_named_as_there(
-    travas: Run, start: Start, folder: Path, tmp_path: Path
+def test_set_and_flags_and_a_project_mean_the_same(
+    small_csv: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start("--mechanism", "map", "--parts", "colours")
-    ran = travas("release", "--period", "2026-01")
-    assert ran.code == 2 and "parts contains 'colours'" in ran.err and ran.err.endswith("(option --parts)\n")
-    cost = ("--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "map.json")
-    ran = travas("map", folder / "clinic.csv", *cost, "--with", "colours")
-    assert ran.code == 2 and "parts contains 'colours'" in ran.err and ran.err.endswith("(option --with)\n")
+    (tmp_path / "travas.toml").write_text("[mechanism]\nminimum_cases = 5\n[privacy]\nepsilon = 1\ndelta = 1e-6\n")
+    monkeypatch.chdir(tmp_path)
+    made = []
+    for number, words in enumerate(
+        [
+            ("--epsilon", 1, "--delta", "1e-6", "--minimum-cases", 5),
+            ("--set", "epsilon=1", "--set", "delta=1e-6", "--set", "minimum-cases = 5"),
+            ("--project", tmp_path / "travas.toml"),
+        ]
+    ):
+        output = tmp_path / f"{number}.json.guarantee.json"
+        ran = travas("anonymize", small_csv, *words, "-o", output.name.removesuffix(".guarantee.json"))
+        assert (ran.code, ran.err) == (0, "")
+        made.append(json.loads(Path(output.name).read_text())["description"])
+    assert made[0] == made[1] == made[2] and made[0]["minimum_cases"] == 5
+    for words in (("--set", "minimum_case=5"), ("--set", "epsilon"), ("--set", "folder=x"), ("--unit", "")):
+        ran = travas("anonymize", small_csv, *words, "-o", "none.json")
+        assert ran.code == 2 and len(ran.err.splitlines()) == 1
 
 
-def test_an_explicit_mechanism_is_not_replaced_by_a_ladder(travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    out, words = tmp_path / "out.json", ("--epsilon", "1", "--delta", "1e-6", "--ladder", "default")
-    ran = travas("anonymize", small_csv, *words, "--mechanism", "optimal", "-o", out)
-    assert ran.code == 2 and "ladder is also set" in ran.err and not out.exists()
-    assert travas("anonymize", small_csv, *words, "-o", out, "--quiet").code == 0
-    project = tmp_path / "travas.toml"
-    assert travas("init", small_csv, "--project", project, "--ladder", "default", "--no-questions").code == 0
-    assert Project.load(project, {}).mechanism(ONE_CASE).name == "ladder"
+def test_help_all_shows_what_help_leaves_out(travas: Run) -> None:
+    assert "--minimum-cases" not in travas("anonymize", "--help").out
+    ran = travas("anonymize", "--help-all")
+    assert ran.code == 0 and "--minimum-cases" in ran.out

@@ -25,7 +25,16 @@ def log(tmp_path: Path) -> Path:
 
 def test_times_and_attributes_are_written_and_reported(log: Path, tmp_path: Path, travas: Run) -> None:
     output = tmp_path / "s.parquet"
-    options = ("--attribute", "sex", "--bins", "age=0,30,60", "--zone", "Europe/Berlin", "--resolution", "minute")
+    options = (
+        "--attributes",
+        "sex",
+        "--attributes",
+        "age=0,30,60",
+        "--zone",
+        "Europe/Berlin",
+        "--resolution",
+        "minute",
+    )
     ran = travas("synthesize", log, *PARAMETERS, *options, "-o", output)
     words = " ".join(ran.out.split())
     assert (ran.code, ran.err) == (0, "")
@@ -37,7 +46,7 @@ def test_times_and_attributes_are_written_and_reported(log: Path, tmp_path: Path
 
 
 def test_the_split_and_the_facts_are_in_json(log: Path, tmp_path: Path, travas: Run) -> None:
-    options = ("--attribute", "sex", "--shares", "times=0.3,attributes=0.2", "--json")
+    options = ("--attributes", "sex", "--shares", "times=0.3,attributes=0.2", "--json")
     facts = json.loads(travas("synthesize", log, *PARAMETERS, *options, "-o", tmp_path / "s.json").out)
     assert facts["shares"] == {"control_flow": "0.5", "times": "0.3", "attributes": "0.2"}
     assert facts["attributes"] == ["sex"] and facts["timestamps"].startswith("generated")
@@ -46,14 +55,14 @@ def test_the_split_and_the_facts_are_in_json(log: Path, tmp_path: Path, travas: 
 
 def test_without_times_they_are_artificial(log: Path, tmp_path: Path, travas: Run) -> None:
     facts = json.loads(
-        travas("synthesize", log, *PARAMETERS, "--without", "times", "-o", tmp_path / "s.json", "--json").out
+        travas("synthesize", log, *PARAMETERS, "--times", "none", "-o", tmp_path / "s.json", "--json").out
     )
     assert facts["timestamps"].startswith("artificial") and facts["shares"] is None
     assert open_synthetic(tmp_path / "s.json").event_times is None
 
 
 def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, travas: Run) -> None:
-    travas("synthesize", log, *PARAMETERS, "--attribute", "sex", "-o", tmp_path / "s.json")
+    travas("synthesize", log, *PARAMETERS, "--attributes", "sex", "-o", tmp_path / "s.json")
     ran = travas("synthesize", "--from", tmp_path / "s.json", "--cases", 20, "-o", tmp_path / "more.parquet")
     frame = pl.read_parquet(tmp_path / "more.parquet")
     assert ran.code == 0 and frame["case:concept:name"].n_unique() == 20 and "case:sex" in frame.columns
@@ -65,14 +74,14 @@ def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, trav
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--attribute", "height"), "no column 'height' for the attribute"),
-        (("--bins", "age=3,2"), "increasing"),
-        (("--bins", "age"), "use NAME=1,2,5"),
-        (("--bins", "age=1", "--bins", "age=2"), "set twice"),
+        (("--attributes", "height"), "no column 'height' for the attribute"),
+        (("--attributes", "age=3,2"), "increasing"),
+        (("--attributes", "age"), "use NAME=1,2,5"),
+        (("--attributes", "age=1", "--attributes", "age=2"), "set twice"),
         (("--zone", "Nowhere/Land"), "not a time zone"),
         (("--resolution", "week"), "resolution is 'week'"),
         (("--without", "traces"), "without is 'traces'; use 'times', or leave it out (option --without)"),
-        (("--without", "times", "--zone", "UTC"), "times are left out"),
+        (("--times", "none", "--zone", "UTC"), "times are left out"),
         (("--shares", "times=2"), "below 1"),
     ],
 )
@@ -100,5 +109,5 @@ def test_an_xes_log_without_timestamps_names_the_option(tmp_path: Path, travas: 
     ran = travas("synthesize", path, *PARAMETERS, "-o", tmp_path / "s.json")
     assert ran.code != 0 and "--without times" in " ".join(ran.err.split())
     assert not ledger_path.exists() or not Ledger(ledger_path).history()
-    ran = travas("synthesize", path, *PARAMETERS, "--without", "times", "-o", tmp_path / "s.json")
+    ran = travas("synthesize", path, *PARAMETERS, "--times", "none", "-o", tmp_path / "s.json")
     assert ran.code == 0 and (tmp_path / "s.json").exists()

@@ -58,7 +58,7 @@ def random_log() -> pl.DataFrame:
 
 def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
     """Sorting and counting with nothing but dicts."""
-    activities = reading.activities or ("activity",)
+    activities = reading.activity or ("activity",)
     cases: dict[Any, list[tuple[Any, Any]]] = {}
     for row in frame.iter_rows(named=True):
         if not is_read(row, reading):

@@ -105,7 +105,7 @@ def words_of(case: Case) -> list[str]:
     named = {"synthesis": ["synthesize"], "map": ["map"]}.get(
         case.mechanism, ["anonymize", "--mechanism", case.mechanism]
     )
-    accepted = [] if case.guarantee == "required" else ["--accept-no-guarantee"]
+    accepted = [] if case.guarantee == "required" else ["--guarantee", case.guarantee]
     words = [
         *named, case.log, "--epsilon", case.epsilon, "--delta", case.delta, *accepted,
         *(word for option in options.items() for word in option),

@@ -16,7 +16,7 @@ from travas import Period, Reading
 START = datetime(2026, 1, 1, tzinfo=UTC)
 MONTHS = tuple(f"2026-{month:02}" for month in range(1, 7))
 RULES = (
-    Period("2026-01", end_activities=("end", "also the end"), grace="5d"),
+    Period("2026-01", end_activity=("end", "also the end"), grace="5d"),
     Period("2026-01", gap="20d", grace="5d"),
 )
 IDS = ("end activities", "gap")
@@ -31,7 +31,7 @@ def closing(events: list[tuple[datetime, str]], rule: Period) -> tuple[datetime,
             break
         trace.append(activity)
         before = moment
-        if activity in rule.end_activities:
+        if activity in rule.end_activity:
             return moment, tuple(trace)
     return None if rule.gap is None or before is None else (before + timedelta(days=20), tuple(trace))
 
@@ -74,7 +74,7 @@ class PeriodRule(Rule):
     def of(cls, rule: Rule, chance: random.Random) -> PeriodRule:
         days = ("2019-12-31", "2020-01-01")
         if chance.random() < 0.5:
-            period = Period(chance.choice(days), end_activities=tuple(chance.sample(("a", "A", "1", "ä", "NA"), 3)))
+            period = Period(chance.choice(days), end_activity=tuple(chance.sample(("a", "A", "1", "ä", "NA"), 3)))
         else:
             period = Period(chance.choice(("2020-01-01", "2020-01-02")), gap=chance.choice(("1s", "2h", "1d")))
         rows = rule.lifecycle, rule.values, rule.duplicates

@@ -133,7 +133,7 @@ def violations(kind: str, pairs: int, seed: int, *, unit: bool = False, more_cas
         larger = _merged(smaller, extra, chance)
         bounded: Any = {"unit": "unit", "max_cases": most + more_cases, "counted": "cases"} if unit else {}
         reading = Reading(
-            case="case", activities=("activity",), timestamp="time", on_missing="drop", details=rule.details,
+            case="case", activity=("activity",), timestamp="time", on_missing="drop", details=rule.details,
             abstraction=chance.choice(["full", "full", "first", "prefix:8"]), **bounded,
         )  # fmt: skip
         recorder = Recorder(chance)

@@ -25,7 +25,7 @@ from travas.cli.exit_codes import CODES
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms import mechanism as by_name
 from travas.pipeline import Request, run
-from travas.project.project_options import OPTIONS
+from travas.settings.table import SETTINGS
 
 PATH = re.compile(r"\b(?:src/travas|tests|docs|benchmarks|experiments)/[\w/.-]+\.(?:py|md|toml)\b")
 LINK = re.compile(r"\]\(([^)]+)\)")
@@ -156,10 +156,10 @@ def _commands(prefix: str, group: Any) -> Iterator[tuple[str, Any]]:
             yield f"{prefix} {name}", command
 
 
-def test_every_project_option_and_exit_code_is_documented() -> None:
+def test_every_setting_and_exit_code_is_documented() -> None:
     text = reference_pages()
-    for option in OPTIONS:
-        assert f"| `{option.name}` |" in text["reference/travas-toml.md"]
+    for each in SETTINGS:
+        assert f"| `{each.name}` |" in text["reference/settings.md"]
     for entry in CODES:
         assert f"| {entry.code} | " in text["reference/exit-codes.md"]
 

@@ -78,7 +78,7 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
     ),
     "tuples": (
         log([("1", "a", 0), ("1", "a", 0), ("2", "a", 0), ("2", "b", 1)], phase=["start", "end", "x", None]),
-        Reading(activities=("activity", "phase"), ties="activity", on_missing="drop"),
+        Reading(activity=("activity", "phase"), ties="activity", on_missing="drop"),
     ),
     "random": (random_log(), DEFAULT),
     "complete events": (lifecycle_log(), attrs.evolve(DEFAULT, lifecycle="complete")),

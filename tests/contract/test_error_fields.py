@@ -38,7 +38,7 @@ def test_every_error_about_a_parameter_names_it() -> None:
     ("words", "option"),
     [
         (("--abstraction", "foo:3"), "--abstraction"),
-        (("--ladder", "full,foo:3"), "--ladder"),
+        (("--mechanism", "ladder", "--rungs", "full,foo:3"), "--mechanism", "ladder", "--rungs"),
         (("--activity", "nothing"), "--activity"),
         (("--case", "nothing", "--timestamp", "never"), "--case, --timestamp"),
         (("--case", ""), "--case"),

@@ -91,7 +91,7 @@ def test_no_case_contributes_twice_while_the_log_grows_and_cases_are_reopened(ru
             closed = closing(own, rule)
             month = None if closed is None else f"{closed[0]:%Y-%m}"
             assert months.get(case, []) == ([month] if month in MONTHS else [])
-            ends = {f"{moment:%Y-%m}" for moment, activity in own if activity in RULES[0].end_activities}
+            ends = {f"{moment:%Y-%m}" for moment, activity in own if activity in RULES[0].end_activity}
             twice_if_naive += len(ends) > 1
     assert twice_if_naive > 20  # counting every case that ends in a month would have counted these more than once
 

@@ -15,7 +15,6 @@ import pytest
 import travas
 from travas.budget.account import Budget
 from travas.log.options import Attribute, BudgetShares, Times
-from travas.mechanisms.registry import described_mechanism
 from travas.sources.period import Period
 from travas.trusted.guarantee import Guarantee, Standing
 
@@ -26,12 +25,12 @@ LISTED = {"mechanism": ["optimal"]}
 def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     reading = travas.Reading(abstraction="first | prefix:8", delimiter="tab")
     assert reading.abstraction == travas.Abstraction.parse("first | prefix:8") and reading.delimiter == "\t"
-    assert travas.Reading(activities="concept:name").activities == ("concept:name",)
-    assert hash(travas.Reading(activities=["a", "b"])) == hash(travas.Reading(activities=("a", "b")))
+    assert travas.Reading(activity="concept:name").activity == ("concept:name",)
+    assert hash(travas.Reading(activity=["a", "b"])) == hash(travas.Reading(activity=("a", "b")))
     budget = Budget(1, "1e-6")
     assert (budget.epsilon, budget.delta) == (Fraction(1), Fraction(1, 10**6))
     assert travas.Ledger(str(tmp_path / "ledger.db")) == travas.Ledger(tmp_path / "ledger.db")
-    assert Period("2026-02", end_activities=["end"]).end_activities == ("end",)
+    assert Period("2026-02", end_activity=["end"]).end_activity == ("end",)
     assert Times(weekend=[6, 5, 5]).weekend == (5, 6)
     assert Attribute("age", bins=["0", 18, 65]).bins == (Fraction(0), Fraction(18), Fraction(65))
     assert BudgetShares(times="0.2").times == Fraction(1, 5)
@@ -42,7 +41,7 @@ def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     [
         travas.Reading(abstraction="first"),
         Budget("1.5", "1e-6", "exact"),
-        Period("2026-02", end_activities=["end"], grace="7d"),
+        Period("2026-02", end_activity=["end"], grace="7d"),
         Times(weekend=[4, 5]),
         Attribute("age", bins=[0, 18, 65]),
         BudgetShares(times="0.2", attributes="0.1"),
@@ -61,7 +60,7 @@ def test_values_are_equal_hashed_pickled_and_evolved_as_values(value: Any) -> No
 @pytest.mark.parametrize(
     "setting",
     [
-        *({"activities": value} for value in (None, 3, (3,))),
+        *({"activity": value} for value in (None, 3, (3,))),
         *({name: 3} for name in ("encoding", "timestamp_format", "table")),
         {"query": []},
     ],
@@ -80,8 +79,8 @@ def test_a_guarantee_takes_fractions_only() -> None:
 
 
 def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:
-    with pytest.raises(travas.ParameterError, match="end_activities is 'end'; use a tuple"):
-        Period("2026-02", end_activities="end")
+    with pytest.raises(travas.ParameterError, match="end_activity is 'end'; use a tuple"):
+        Period("2026-02", end_activity="end")
     with pytest.raises(travas.ParameterError, match="abstraction is 8; use"):
         travas.Reading(abstraction=8)  # type: ignore[arg-type]
 
@@ -94,7 +93,7 @@ def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:
         (lambda: travas.Synthesis(1, "1e-6", attributes=5), "attributes"),  # type: ignore[arg-type]
         (lambda: travas.Synthesis(1, "1e-6", attributes=None), "attributes"),  # type: ignore[arg-type]
         (lambda: travas.Synthesis(1, "1e-6", attributes={"a": 1}), "attributes"),  # type: ignore[arg-type]
-        (lambda: travas.from_description(described_mechanism(LISTED, "1", "1e-6", travas.PrivacyUnit())), "mechanism"),
+        (lambda: travas.from_description({**LISTED, "epsilon": "1", "delta": "1e-6"}), "mechanism"),
     ],
 )
 def test_a_list_is_no_number_and_no_text(make: Callable[[], Any], field: str) -> None:

@@ -16,20 +16,17 @@ from hypothesis import strategies as st
 
 import travas
 from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing, from_description
-from travas.cli import mechanism_flags
 from travas.explain import summary
 from travas.log.plain import plain
-from travas.mechanisms import MECHANISMS, mechanism, registry
+from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.mechanism import Mechanism
-from travas.mechanisms.registry import DETAILS, options_of
+from travas.mechanisms.registry import options_of
 from travas.mechanisms.selection import PartitionSelection
-from travas.project import project_options
 from travas.releases.process_map import MapRelease
 from travas.releases.release import VariantRelease, about_timestamps, timestamp_kind
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.trusted.guarantee import Replacement
 from travas.trusted.samplers import Seeded
-from travas.web.steps import protect_more
 
 SELECTIONS = ("optimal", "travas")
 TREES = ("prefix-tree", "sacofa", "sacofa-published")
@@ -277,29 +274,3 @@ def test_nobody_asks_which_mechanism_it_is() -> None:
         if {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)} & (bases - {"Mechanism"})
     ]
     assert {"Mechanism", "Tree", "Optimal"} <= bases and asked == []
-
-
-OTHERWISE = {"rungs": "ladder", "times": "without", "attributes": "attribute"}
-"""Options that users state under another name."""
-
-
-def test_every_option_can_be_set_everywhere() -> None:
-    """By name in Python, as a flag, in a project file, and whole numbers in the web app."""
-    options = {option for kind in MECHANISMS.values() for option in options_of(kind)} - {
-        "person_table"
-    }  # follows from ε, δ
-    numbers = {
-        name
-        for kind in MECHANISMS.values()
-        for name, field in attrs.fields_dict(kind).items()
-        if str(field.type) == "int"
-    }
-    assert {"minimum_cases", "splits", "rungs", "parts"} <= options and "splits" in numbers
-    assert {OTHERWISE.get(option, option) for option in options} <= set(project_options.BY_NAME)
-    flags = {
-        *mechanism_flags._MECHANISM_OPTIONS,
-        *DETAILS,
-        "parts",
-    }  # `travas synthesize` and `travas map` have the others
-    assert {OTHERWISE.get(option, option) for option in options} <= flags
-    assert numbers == set(registry._NUMBERS) == set(protect_more._NUMBERS)

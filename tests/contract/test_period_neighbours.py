@@ -46,8 +46,8 @@ def test_what_is_counted_of_a_case_in_a_period_depends_on_that_case_or_person_al
         rule = PeriodRule.of(Rule.drawn(chance, has_order=tried.has_order), chance)
         rule = replace(rule, ties="activity") if rule.ties == "file" and tried.reader is not xes else rule
         if tried.size > 1:  # the names of several logs in one table have prefixes
-            ends = [f"{number}|{name}" for number in range(tried.size) for name in rule.period.end_activities]
-            rule = replace(rule, period=attrs.evolve(rule.period, end_activities=tuple(ends)))
+            ends = [f"{number}|{name}" for number in range(tried.size) for name in rule.period.end_activity]
+            rule = replace(rule, period=attrs.evolve(rule.period, end_activity=tuple(ends)))
         pairs = [Pair.drawn(chance, rule) for _ in range(tried.size)]
         for pair, change in zip(pairs, changes(tried, rule, pairs, tmp_path, request), strict=True):
             assert not change, (rule, pair)

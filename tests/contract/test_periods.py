@@ -153,7 +153,7 @@ def test_of_several_activity_columns_the_first_closes() -> None:
     frame = pl.DataFrame(rows, schema=["case_id", "activity", "phase"], orient="row").with_columns(
         timestamp=pl.Series([f"2026-01-0{day}" for day in (1, 2, 3)])
     )
-    found = read(frame, Reading(activities=("activity", "phase"), period=RULES[0]))
+    found = read(frame, Reading(activity=("activity", "phase"), period=RULES[0]))
     assert dict(found.items()) == {(("a", "end"), ("end", "x")): 1}
 
 
@@ -185,13 +185,13 @@ def test_the_range_of_a_period(name: str, start: str, end: str) -> None:
         ({"name": "2026-02-30"}, "period is '2026-02-30'"),
         ({"name": "2026-02-02/2026-02-02"}, "must start before it ends"),
         ({"name": "9999-12"}, "period is '9999-12'"),
-        ({"gap": None}, "set either end_activities or gap"),
-        ({"end_activities": ("end",)}, "set either end_activities or gap"),
+        ({"gap": None}, "set either end_activity or gap"),
+        ({"end_activity": ("end",)}, "set either end_activity or gap"),
         ({"gap": "0d"}, "gap is '0d': it must be longer"),
         ({"gap": "a month"}, "gap is 'a month'; use a whole number"),
         ({"grace": "-1d"}, "grace is '-1d'; use a whole number"),
-        ({"gap": None, "end_activities": ("end", "end")}, "an activity twice"),
-        ({"gap": None, "end_activities": ("",)}, "end_activities has ''"),
+        ({"gap": None, "end_activity": ("end", "end")}, "an activity twice"),
+        ({"gap": None, "end_activity": ("",)}, "end_activity has ''"),
     ],
 )
 def test_a_period_is_checked_when_it_is_made(options: dict[str, Any], message: str) -> None:
@@ -208,7 +208,7 @@ def test_a_reading_with_a_period_orders_by_time_and_describes_it() -> None:
     variants = read(frame, Reading(period=RULES[0]))
     assert variants.roles is not None
     described = Reading(period=RULES[0]).describe(variants.roles)
-    assert described["period"]["end_activities"] == ["end", "also the end"]
+    assert described["period"]["end_activity"] == ["end", "also the end"]
     assert Reading.from_description(described).period == RULES[0]
     moved = described | {"period": described["period"] | {"end": "2026-03-01T00:00:00+00:00"}}
     with pytest.raises(ParameterError, match="does not start or end as stated"):

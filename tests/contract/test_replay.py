@@ -61,15 +61,15 @@ RULES = {name: Rule(name) for name in MECHANISMS} | {
     "utravas": Rule("utravas", {"splits": 2}, ("--splits", "2"), {"splits": 2}),
     "prefix-tree": Rule("prefix-tree", TREE, TREE_WORDS, TREE_TYPED),
     "sacofa": Rule("sacofa", TREE, TREE_WORDS, TREE_TYPED),
-    "synthesis": Rule("synthesis", words=("--without", "times"), typed={"without": "times"}),
+    "synthesis": Rule("synthesis", words=("--times", "none"), typed={"without": "times"}),
     "synthesis with times": Rule("synthesis", {"times": Times()}),
     "synthesis with attributes": Rule(
         "synthesis",
         {"times": Times(), "attributes": (Attribute("ward"),)},
-        ("--attribute", "ward"),
+        ("--attributes", "ward"),
         {"attribute": ("ward",)},
     ),
-    "map with its parts": Rule("map", {"parts": PARTS}, ("--with", ",".join(PARTS)), {"parts": tuple(PARTS)}),
+    "map with its parts": Rule("map", {"parts": PARTS}, ("--parts", ",".join(PARTS)), {"parts": tuple(PARTS)}),
 }
 """Every mechanism; options that it needs, and options by which it measures more."""
 

@@ -21,7 +21,7 @@ from travas.web.recipe import Recipe
 from travas.web.typed_period import TypedPeriod
 
 PATIENT = package.Reading(unit="patient", max_cases=2)
-PERIOD = package.Period("2025-01-01/2025-02-01", end_activities=("release",), grace="7d")
+PERIOD = package.Period("2025-01-01/2025-02-01", end_activity=("release",), grace="7d")
 AGE = package.Attribute("age", bins=(20, 40))
 
 
@@ -45,7 +45,7 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
             by_name("ladder", 1, "1e-6", rungs="full,first"),
             package.Reading(abstraction=Abstraction.parse("fold | prefix:8"), period=PERIOD),
         ),
-        ["anonymize", "--ladder", "full,first", "--abstraction", "fold | prefix:8",
+        ["anonymize", "--mechanism", "ladder", "--rungs", "full,first", "--abstraction", "fold | prefix:8",
          "--period", PERIOD.name, "--end-activity", "release", "--grace", "7d"],
         Recipe("ladder", abstraction="fold | prefix:8", period=TypedPeriod("2025-01-01", "2025-02-01", "release\n", "", "7"))
         .with_option("rungs", "full,first"),
@@ -63,30 +63,30 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
             ),
             PATIENT,
         ),
-        ["synthesize", "--alphabet", "ALPHABET", "--zone", "Europe/Berlin", "--resolution", "minute", "--attribute", "sex",
-         "--bins", "age=20,40", "--unit", "patient", "--max-cases", 2],
+        ["synthesize", "--alphabet", "ALPHABET", "--zone", "Europe/Berlin", "--resolution", "minute", "--attributes", "sex",
+         "--attributes", "age=20,40", "--unit", "patient", "--max-cases", 2],
         Recipe("synthesis", unit="patient", max_cases="2", options=(
-            ("alphabet", "a\nb"), ("attribute", ("sex",)), ("bins", ("age=20,40",)), ("resolution", "minute"),
+            ("alphabet", "a\nb"), ("attributes", ("sex", "age=20,40")), ("resolution", "minute"),
             ("zone", "Europe/Berlin"),
         )),
     ),
     "a synthetic log without times": (
         _request(package.Synthesis(epsilon=1, delta="1e-6")),
-        ["synthesize", "--without", "times"],
-        Recipe("synthesis").with_option("without", "times"),
+        ["synthesize", "--times", "none"],
+        Recipe("synthesis").with_option("times", "none"),
     ),
     "a process map": (
         _request(package.ProcessMap(epsilon=1, delta="1e-6")), ["map"], Recipe("map")
     ),
     "a process map with parts": (
         _request(package.ProcessMap(epsilon=1, delta="1e-6", parts=("durations", "rework")), PATIENT),
-        ["map", "--with", "durations,rework", "--unit", "patient", "--max-cases", 2],
+        ["map", "--parts", "durations", "--parts", "rework", "--unit", "patient", "--max-cases", 2],
         Recipe("map", unit="patient", max_cases="2").with_option("parts", ("durations", "rework")),
     ),
 }  # fmt: skip
 
 ENTRANCES = (
-    "travas.cli.release_output.run",
+    "travas.cli.output.run",
     "travas.web.tasks.run",
 )
 

@@ -1,4 +1,4 @@
-"""What a user states means the same mechanism as flags, in a project file and in the web app."""
+"""What a user states means the same mechanism in a project file and in the web app."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import pytest
 
 import travas
 from travas import Mechanism, ParameterError, PrivacyUnit
-from travas.cli.mechanism_flags import build
 from travas.log.options import BudgetShares
-from travas.project.project_file import Project
+from travas.settings.project import Project
 from travas.trusted.guarantee import ONE_CASE
 from travas.web.recipe import Recipe
 
@@ -25,9 +24,9 @@ AGE = travas.Attribute("age", bins=(0, 20, 40))
 STATED: dict[str, tuple[Stated, PrivacyUnit, Mechanism]] = {
     "default": ({}, ONE_CASE, travas.Optimal(**RATE)),
     "minimum": ({"minimum_cases": "5"}, PERSON, travas.Optimal(**RATE, minimum_cases=5, unit=PERSON)),
-    "ladder": ({"ladder": "default"}, PERSON, travas.Ladder(**RATE, unit=PERSON)),
+    "ladder": ({"mechanism": "ladder", "rungs": "default"}, PERSON, travas.Ladder(**RATE, unit=PERSON)),
     "rungs": (
-        {"mechanism": "ladder", "ladder": "full,first", "shares": "adaptive", "minimum_cases": "2"},
+        {"mechanism": "ladder", "rungs": "full,first", "shares": "adaptive", "minimum_cases": "2"},
         ONE_CASE,
         travas.Ladder(**RATE, rungs="full,first", shares="adaptive", minimum_cases=2),
     ),
@@ -46,7 +45,7 @@ STATED: dict[str, tuple[Stated, PrivacyUnit, Mechanism]] = {
         {
             "mechanism": "synthesis",
             "zone": "Europe/Berlin",
-            "bins": ("age=0,20,40",),
+            "attributes": ("age=0,20,40",),
             "shares": "times=0.1,attributes=0.2",
         },
         ONE_CASE,
@@ -57,23 +56,18 @@ STATED: dict[str, tuple[Stated, PrivacyUnit, Mechanism]] = {
             shares=BudgetShares(times="0.1", attributes="0.2"),
         ),
     ),
-    "without times": ({"mechanism": "synthesis", "without": "times"}, ONE_CASE, travas.Synthesis(**RATE)),
+    "without times": ({"mechanism": "synthesis", "times": "none"}, ONE_CASE, travas.Synthesis(**RATE)),
 }
 
 
-def by_flags(stated: Stated, unit: PrivacyUnit, folder: Path) -> Mechanism:
-    return build(with_file(stated, folder), RATE["epsilon"], RATE["delta"], unit)
-
-
 def by_project(stated: Stated, unit: PrivacyUnit, folder: Path) -> Mechanism:
-    return Project(RATE | with_file(stated, folder), folder).mechanism(unit)
+    protected = {} if unit.is_case else {"unit": unit.name, "max_cases": unit.max_cases}
+    return Project(home=folder).with_values(RATE | protected | with_file(stated, folder)).mechanism()
 
 
 def by_recipe(stated: Stated, unit: PrivacyUnit, _: Path) -> Mechanism:
     options = dict(stated)
     recipe = Recipe(options.pop("mechanism", "optimal"), **RATE)
-    if (rungs := options.pop("ladder", None)) is not None:
-        recipe = recipe.with_mechanism("ladder").with_option("rungs", rungs)
     if not unit.is_case:
         recipe = replace(recipe, unit=unit.name, max_cases=str(unit.max_cases))
     for option, value in options.items():
@@ -86,10 +80,10 @@ def with_file(stated: Stated, folder: Path) -> Stated:
     if "alphabet" not in stated:
         return stated
     (folder / "names.txt").write_text("\n".join(stated["alphabet"]))
-    return stated | {"alphabet": folder / "names.txt"}
+    return stated | {"alphabet": "names.txt"}
 
 
-FRONT_ENDS = [by_flags, by_project, by_recipe]
+FRONT_ENDS = [by_project, by_recipe]
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
@@ -109,25 +103,15 @@ def test_every_front_end_builds_the_mechanism_that_is_stated(
             {"mechanism": "optimal", "zone": "UTC"},
             "zone is set but mechanism is 'optimal'; set mechanism to 'synthesis'",
         ),
-        ({"mechanism": "synthesis", "without": "times", "zone": "UTC"}, "zone is set but times are left out"),
+        ({"mechanism": "synthesis", "times": "none", "zone": "UTC"}, "zone is set but times are left out"),
         ({"mechanism": "map", "prune": "3"}, "map has no option prune"),
         ({"mechanism": "prefix-tree", "prune": "3"}, "prefix-tree needs max_length"),
         ({"minimum_cases": "many"}, "minimum_cases is 'many': it must be a whole number"),
-        ({"ladder": "full,first", "shares": "1"}, "shares is '1'"),
+        ({"mechanism": "ladder", "rungs": "full,first", "shares": "1"}, "shares is '1'"),
     ],
 )
 def test_every_front_end_refuses_what_is_inconsistent(
     stated: Stated, message: str, front_end: Callable[[Stated, PrivacyUnit, Path], Mechanism], tmp_path: Path
 ) -> None:
     with pytest.raises(ParameterError, match=re.escape(message)):
-        front_end(stated, ONE_CASE, tmp_path)
-
-
-@pytest.mark.parametrize("front_end", [by_flags, by_project])
-@pytest.mark.parametrize("name", ["utravas", "optimal"])
-def test_a_ladder_of_another_mechanism_is_refused(
-    name: str, front_end: Callable[[Stated, PrivacyUnit, Path], Mechanism], tmp_path: Path
-) -> None:
-    stated = {"mechanism": name, "ladder": "default"}
-    with pytest.raises(ParameterError, match=f"mechanism is '{name}' and ladder is also set; remove one"):
         front_end(stated, ONE_CASE, tmp_path)

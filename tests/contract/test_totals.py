@@ -214,7 +214,7 @@ def of_period(case: PlainCase, period: Period) -> PlainCase:
     """The events of a case up to its closing, if that lies in the period."""
     times = case.times
     if (gap := period.gap_length) is None:
-        length = next((n for n, name in enumerate(case.activities, 1) if name in period.end_activities), 0)
+        length = next((n for n, name in enumerate(case.activities, 1) if name in period.end_activity), 0)
     else:
         length = next((n for n in range(1, len(times)) if times[n] - times[n - 1] >= gap), len(times))
     first, after = period.last_events
@@ -226,7 +226,7 @@ def of_period(case: PlainCase, period: Period) -> PlainCase:
 def test_only_cases_of_the_period_add_something_up_to_their_closing(
     engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    period = Period("2024", end_activities=("d", "é"))
+    period = Period("2024", end_activity=("d", "é"))
     reading = attrs.evolve(READING, period=period, details=Details("read"))
     totals = totals_of(engine(table(ROWS), reading, tmp_path, request))
     cases = [of_period(case, period) for case in plain_cases(ROWS).values()]

@@ -29,12 +29,12 @@ STATED: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: travas.PrefixTree(1, "1e-6", alphabet=[("a", HALF)], max_length=3, prune=20),
     ),
     "attribute": ("attributes", lambda: travas.Attribute(HALF)),
-    "activities": ("activities", lambda: travas.Reading(activities=(HALF,))),
+    "activity": ("activity", lambda: travas.Reading(activity=(HALF,))),
     "columns": ("columns", lambda: travas.Log.from_mapping({(("a", "b"),): 9}, ("concept:name", HALF))),
     "case": ("case", lambda: travas.Reading(case=HALF)),
     "query": ("query", lambda: travas.Reading(query=f"select '{HALF}'")),
     "where": ("where", lambda: travas.Reading(where=(("ward", HALF),))),
-    "end activity": ("end_activities", lambda: travas.Period("2025-01", end_activities=(HALF,))),
+    "end activity": ("end_activity", lambda: travas.Period("2025-01", end_activity=(HALF,))),
     "group": ("abstraction", lambda: travas.Abstraction.from_json([{"group": [[HALF, "a"]]}])),
     "only": ("abstraction", lambda: travas.Abstraction.from_json([{"only": ["a", HALF]}])),
     "reason": ("reason", lambda: Approval(reason=HALF)),
@@ -66,7 +66,7 @@ def test_the_command_line_names_the_option(
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the file system of macOS has no such names")
-@pytest.mark.parametrize("command", ["anonymize", "doctor", "compare", "inspect"])
+@pytest.mark.parametrize("command", ["anonymize", "doctor", "compare"])
 def test_a_log_whose_name_is_not_text_is_to_be_renamed(
     command: str, travas: Run, small_csv: Path, tmp_path: Path
 ) -> None:

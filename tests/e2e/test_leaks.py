@@ -76,7 +76,7 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
         ledger = ledger.replace(known.encode(), b"")
     for private in (CANARY, "register", "release", "concept:name", "activity", log.name, str(tmp_path)):
         assert private.encode() not in ledger
-    history = travas("budget", "history", "--json")
+    history = travas("budget", "show", "--history", "--json")
     for text in (ran.out, ran.err, verified.out, verified.err, report.out, report.err, history.out):
         assert CANARY not in text.replace(str(log), "").replace(str(tmp_path), "")
 
@@ -85,8 +85,8 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
 @pytest.mark.parametrize(
     "options",
     [
-        ("--ladder", "full,prefix:1"),
-        ("--ladder", "default"),
+        ("--mechanism", "ladder", "--rungs", "full,prefix:1"),
+        ("--mechanism", "ladder", "--rungs", "default"),
         ("--abstraction", "without:CANARY"),
     ],
 )

@@ -31,7 +31,7 @@ def test_the_command_line_reads_the_names_of_the_log(tmp_path: Path, travas: Run
     frame = pl.DataFrame(rows, schema=["case_id", "activity"], orient="row")
     frame.with_columns(timestamp=pl.int_range(len(rows)).cast(pl.Datetime)).write_parquet(original)
     assert travas("anonymize", original, "--epsilon", 5, "--delta", "1e-2", "-o", release).code == 0
-    ran = travas("compare", original, release, "--metric", "case_coverage", "--json")
+    ran = travas("compare", original, release, "--metrics", "case_coverage", "--json")
     content = json.loads(ran.out)
     assert content["case_coverage"] == 1.0 and content["remarks"] == []
 

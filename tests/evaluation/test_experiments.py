@@ -217,7 +217,7 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ("[[9, 12]]", "[9, 12]", "prune on small is a list; use"),
         ("[[9, 12]]", "[[9, 1.5]]", "tree on small: prune is '1.5': it must be a whole number"),
         ('"optimal"', '"ladder"\nrungs = ["full", "first"]', "rungs on small is a list; use one number or text"),
-        ('"small.csv"', '{ file = "small.csv", activities = "activity" }', "activities is 'activity'; it must be a list"),
+        ('"small.csv"', '{ file = "small.csv", activity = "activity" }', "activity is 'activity'; it must be a list"),
         ('"1", 0.1', '"one"', "epsilon is 'one'"),
         ('"1", 0.1', "", "epsilon and delta must be lists"),
         ('"1", 0.1', '"100"', "ours on small: epsilon is 100: above 20"),
@@ -350,7 +350,7 @@ def test_the_page_names_every_key(grid: Path) -> None:
     grid.write_text(example)
     by_label = {cell.label: cell for cell in read_grid(grid).cells()}
     assert dict(by_label["ladder"].options) == {"rungs": "full,fold,prefix:6", "shares": "adaptive"}
-    assert by_label["ladder"].log.reading.activities == ("activity",)
+    assert by_label["ladder"].log.reading.activity == ("activity",)
 
 
 def test_the_grids_of_the_project_can_be_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

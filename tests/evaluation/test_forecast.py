@@ -153,7 +153,10 @@ def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
         "--abstractions requires a log"
         in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--abstractions", "full").err
     )
-    assert "no forecast for ladder" in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--ladder", "default").err
+    assert (
+        "no forecast for ladder"
+        in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--mechanism", "ladder", "--rungs", "default").err
+    )
     assert travas("forecast", "--epsilon", "nan", "--delta", 1e-6).code == 2
 
 

@@ -55,7 +55,7 @@ def test_on_the_command_line(tmp_path: Path, travas: Run) -> None:
     facts = json.loads(travas("compare", log, out, "--json").out)
     assert facts["confidential"] is True and 0 <= facts["process_map"]["count_error"] < 1
     assert facts["process_map"]["fitness"] is None
-    assert travas("compare", log, out, "--metric", "case_coverage").code == 2
+    assert travas("compare", log, out, "--metrics", "case_coverage").code == 2
 
 
 @pytest.mark.parametrize("form", ["release", "file"])
@@ -111,7 +111,7 @@ def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:
     log = write_hospital_log(tmp_path / "hospital.csv")
     out = tmp_path / "map.json"
     assert travas("map", log, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
-    asked = ("compare", log, out, "--metric", "fitness", "--metric", "precision")
+    asked = ("compare", log, out, "--metrics", "fitness", "--metrics", "precision")
     facts = json.loads(travas(*asked, "--json").out)["process_map"]
     expected = map_fitness_and_precision(read(log), open_map(out))
     assert (facts["fitness"], facts["precision"]) == expected and 0 < min(expected) <= max(expected) <= 1

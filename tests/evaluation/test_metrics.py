@@ -230,7 +230,7 @@ def test_compare_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     facts = json.loads(travas("compare", small_csv, out, "--json").out)
     assert {*DEFAULT_METRICS, "confidential", "remarks", "frequencies", "halves"} == set(facts)
     assert 0 <= facts["relative_log_similarity"] <= 1
-    one = json.loads(travas("compare", small_csv, out, "--json", "--metric", "case_coverage").out)
+    one = json.loads(travas("compare", small_csv, out, "--json", "--metrics", "case_coverage").out)
     assert set(one) == {"case_coverage", "confidential", "remarks", "frequencies"}
 
 
@@ -242,7 +242,7 @@ def test_compare_with_an_empty_release_and_with_other_columns(travas: Run, small
         assert facts["relative_log_similarity"] == 0 and facts["remarks"] == ["the released log is empty"]
     other = tmp_path / "other.csv"
     other.write_text(small_csv.read_text().replace("case_id,activity", "patient,task"))
-    options = ("--case", "patient", "--activity", "task", "--json", "--metric", "relative_log_similarity")
+    options = ("--case", "patient", "--activity", "task", "--json", "--metrics", "relative_log_similarity")
     assert json.loads(travas("compare", other, other, *options).out)["relative_log_similarity"] == pytest.approx(1)
     travas(
         "anonymize",

@@ -21,7 +21,7 @@ from travas.budget.policy import Policy
 from travas.evaluation.experiment import read_grid
 from travas.log.abstraction import parse_ladder
 from travas.mechanisms import from_description
-from travas.project.project_file import file_values
+from travas.settings.project import Project
 from travas.sources import xes
 from travas.sources.log_location import location_of, without_secrets
 from travas.trusted.numbers import exact_delta, exact_epsilon
@@ -67,7 +67,7 @@ def mutated(content: bytes, others: list[bytes], chance: random.Random) -> bytes
 def _read_csv(path: Path) -> None:
     """travas and the standard library agree on every file that travas accepts."""
     variants = travas.read(
-        path, Reading(case="case_id", activities=("activity",), order="file", delimiter=",", quote='"')
+        path, Reading(case="case_id", activity=("activity",), order="file", delimiter=",", quote='"')
     )
     text = path.read_bytes().decode("utf-8-sig", errors="replace")  # columns that are not read may be of other bytes
     rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
@@ -147,7 +147,7 @@ TARGETS: dict[str, Callable[[Path], object]] = {
     "map": open_map,
     "guarantee": lambda path: travas.verify(path),
     "grid": lambda path: read_grid(path, path.parent),
-    "project": file_values,
+    "project": Project.load,
     "policy": Policy.load,
     "description": _read_description,
     "group": lambda path: Abstraction.parse(f"group:{path}", "read"),

@@ -308,8 +308,8 @@ def test_the_same_in_python_and_compared() -> None:
 
 def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     for out, options in (
-        ("a.xes.gz", ("--ladder", "default")),
-        ("b.json", ("--ladder", "full,set", "--shares", "equal")),
+        ("a.xes.gz", ("--mechanism", "ladder", "--rungs", "default")),
+        ("b.json", ("--mechanism", "ladder", "--rungs", "full,set", "--shares", "equal")),
     ):
         ran = travas(
             "anonymize", small_csv, "--epsilon", 2, "--delta", "0.01", "-o", tmp_path / out, *options, "--json"
@@ -347,7 +347,10 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
 
 def test_a_ladder_and_another_mechanism_are_refused(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.csv")
-    assert "remove one of them" in travas(*asked, "--ladder", "default", "--mechanism", "travas").err
+    assert (
+        "remove one of them"
+        in travas(*asked, "--mechanism", "ladder", "--rungs", "default", "--mechanism", "travas").err
+    )
     assert "optimal has no option shares" in travas(*asked, "--shares", "equal").err
     assert travas(*asked, "--mechanism", "ladder", "--minimum-cases", 3).code == 0
 

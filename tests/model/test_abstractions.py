@@ -170,8 +170,8 @@ def test_the_command_line_writes_it_everywhere(small_csv: Path, travas: Run, tmp
     assert row.endswith(",first | prefix:1,possibly incomplete")
     assert '<string key="travas:abstraction" value="first | prefix:1"/>' in (tmp_path / "out.xes").read_text()
     assert json.loads((tmp_path / "out.json").read_text())["abstractions"] == [["first", "prefix:1"]]
-    assert travas("inspect", small_csv, "--abstraction", "nix").code == 2
-    assert json.loads(travas("inspect", small_csv, "--abstraction", "set", "--json").out)["variants"] == 3
+    assert travas("doctor", small_csv, "--abstraction", "nix").code == 2
+    assert json.loads(travas("doctor", small_csv, "--abstraction", "set", "--json").out)["size"]["variants"] == 3
 
 
 def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path: Path) -> None:
@@ -194,6 +194,6 @@ def test_compare_names_both_originals(small_csv: Path, travas: Run, tmp_path: Pa
         assert facts["relative_log_similarity"] < 0.6 < facts["relative_log_similarity_abstracted"]
         assert facts["case_coverage"] <= 1 / 26 < 25 / 26 <= facts["case_coverage_abstracted"]
         (tmp_path / f"{out}.guarantee.json").unlink()  # then the rule must be given
-        only = ("--metric", "relative_log_similarity_abstracted", "--json")
+        only = ("--metrics", "relative_log_similarity_abstracted", "--json")
         given = json.loads(travas("compare", small_csv, tmp_path / out, *only, "--abstraction", "prefix:1").out)
         assert given["relative_log_similarity_abstracted"] == facts["relative_log_similarity_abstracted"]

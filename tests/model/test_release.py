@@ -67,9 +67,9 @@ def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(
     if mechanism is not AGES:  # counts have no attributes
         with pytest.raises(ParameterError, match=f"activities has '{second}'") as refused:
             run(Request(counts, mechanism, **asked))
-        assert refused.value.field == "activities" and not book.account("ward").entries
-    with pytest.raises(ParameterError, match="activities"):
-        Request(tmp_path / "log.csv", mechanism, Reading(activities=("concept:name", second)), **asked)
+        assert refused.value.field == "activity" and not book.account("ward").entries
+    with pytest.raises(ParameterError, match="activity"):
+        Request(tmp_path / "log.csv", mechanism, Reading(activity=("concept:name", second)), **asked)
 
 
 def test_a_map_has_no_table_of_events() -> None:

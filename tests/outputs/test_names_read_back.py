@@ -41,7 +41,7 @@ def test_several_columns_are_read_as_they_were(tmp_path: Path) -> None:
     made = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6"))
     for suffix in (".csv", ".xes"):
         path = made.write(tmp_path / f"out{suffix}")
-        found = travas.read(path, Reading(activities=columns, order="file"))
+        found = travas.read(path, Reading(activity=columns, order="file"))
         assert [trace for trace, _ in found.items()] == [(("a\x01", "x"), ("b", "\x02"))]
 
 

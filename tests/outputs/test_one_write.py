@@ -104,7 +104,7 @@ def test_an_export_is_whole_or_not_there(travas: Run, tmp_path: Path, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", half)
-    ran = travas("budget", "export", "-o", target, "--ledger", book)
+    ran = travas("budget", "show", "-o", target, "--ledger", book)
     assert ran.code == 2 and "the disk is full" in ran.err
     assert [path.name for path in tmp_path.iterdir()] == ["book.db"]
 

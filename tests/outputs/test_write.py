@@ -73,7 +73,7 @@ def test_a_csv_release_can_be_read_whatever_its_names(tmp_path: Path) -> None:
 def test_several_columns_are_written_as_several(suffix: str, tmp_path: Path) -> None:
     log: dict[object, int] = {(("a", "start"), ("a", "end")): 14, (("b|c", "start"),): 15}
     path = release(log, ("concept:name", "lifecycle:transition")).write(tmp_path / f"out{suffix}")
-    reading = Reading(activities=("concept:name", "lifecycle:transition"))
+    reading = Reading(activity=("concept:name", "lifecycle:transition"))
     assert dict(read(path, reading).items()) == log
 
 

@@ -290,4 +290,4 @@ def test_doubled_quotes_in_the_header_are_undone(tmp_path: Path, quote: str) -> 
     path, name = tmp_path / "log.csv", f"act {quote}x{quote}"
     with path.open("w", newline="") as stream:
         csv.writer(stream, quotechar=quote, quoting=csv.QUOTE_ALL).writerows([["case_id", name], ["1", "a"]])
-    assert dict(read(path, Reading(activities=(name,), order="file")).items()) == {("a",): 1}
+    assert dict(read(path, Reading(activity=(name,), order="file")).items()) == {("a",): 1}

@@ -79,7 +79,7 @@ def test_tables_and_queries(sources: tuple[Path | str, ...], monkeypatch: pytest
         query = (
             "SELECT case_id AS k, activity AS \"the %s {x}\", timestamp AS t FROM events WHERE activity <> 'b' -- all"
         )
-        reading = Reading(query=query, case="k", activities=("the %s {x}",), timestamp="t")
+        reading = Reading(query=query, case="k", activity=("the %s {x}",), timestamp="t")
         assert dict(read(source, reading).items()) == {("a", "c"): 100}
         assert dict(read(source, Reading(query="SELECT * FROM events;\n")).items()) == EXPECTED
         assert anonymize(source, epsilon=1, delta="1e-6", reading=TABLE).variants == (("a", "b", "c"),)
@@ -183,7 +183,7 @@ def test_a_password_is_never_shown(
         f"[log]\nhost=127.0.0.1\nport={server.port}\nuser=reader\ndbname=postgres\npassword={server.password}\n"
     )
     monkeypatch.setenv("PGSERVICEFILE", str(service))
-    runs += [travas("inspect", "postgresql://?service=log", "--table", "events", "--json")]
+    runs += [travas("doctor", "postgresql://?service=log", "--table", "events", "--json")]
     assert [run.code for run in runs] == [0, 0, 0, 0]
     for wrong in (
         with_password.replace(server.password, "CANARY-wr0ng"),
@@ -196,7 +196,7 @@ def test_a_password_is_never_shown(
     ):
         runs += [travas("anonymize", wrong, "--table", "events", *words, "--force")]
         assert runs[-1].code == 2 and runs[-1].err.count("\n") == 1, runs[-1].err
-    runs += [travas("anonymize", "log.csv", with_password, *words), travas("inspect", with_password)]
+    runs += [travas("anonymize", "log.csv", with_password, *words), travas("doctor", with_password)]
     for run in runs:
         assert "CANARY" not in run.out + run.err
     for file in out.iterdir():
@@ -238,7 +238,7 @@ def test_types_that_arrow_does_not_have_are_read_as_their_text(server: Postgres)
             "GRANT SELECT ON kinds TO reader"
         )
     assert dict(read(server.url, Reading(table="kinds", ties="tie")).items()) == {("B", "A"): 5}
-    reading = Reading(table="kinds", activities=("activity", "at"))
+    reading = Reading(table="kinds", activity=("activity", "at"))
     assert dict(read(server.url, reading).items()) == {(("A", "10:00:00"), ("B", "10:00:00")): 5}
 
 
@@ -387,7 +387,7 @@ def test_an_extreme_time_is_the_first_or_last_of_its_case_and_does_not_prevent_a
         trace = ("b", "a") if value.startswith("-") else ("a", "b")
         assert dict(read(source, reading).items()) == {("a",): 299, trace: 1}
         assert synthesize(source, epsilon=5, delta="1e-3", reading=reading).mechanism.describe()["times"]
-        for rule in (Period("2024-01", end_activities=("a",)), Period("2024-01", gap="3d")):
+        for rule in (Period("2024-01", end_activity=("a",)), Period("2024-01", gap="3d")):
             counted = sum(dict(read(source, Reading(table="extreme", period=rule)).items()).values())
             assert counted - 299 in (0, 1)
 

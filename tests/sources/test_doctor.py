@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import shlex
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from odd_files import EXPECTED, ODD_FILES, OddFile, events, main, table, text, x
 from conftest import Run
 from travas import LogError, ParameterError, Reading, doctor, read
 from travas.outputs.write import write_hospital_log
-from travas.project.project_file import file_values
 from travas.sources.doctor.diagnosis import PROPOSED
 from travas.sources.doctor.time_formats import times_of
 
@@ -61,28 +59,16 @@ def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Ru
     for made in tmp_path.glob("out.json*"):
         made.unlink()
     shown = travas("doctor", tmp_path / odd.name).out
-    assert "CONFIDENTIAL" in shown and line in shown and "[reading]" in shown and "max-cases" in shown
+    assert "CONFIDENTIAL" in shown and line in shown and "max_cases" in shown
     assert [path.name for path in tmp_path.iterdir()] == [odd.name]
 
 
 def test_a_log_that_needs_no_options_is_reported_as_such(tmp_path: Path, travas: Run) -> None:
     log = write_hospital_log(tmp_path / "hospital.csv")
     ran = travas("doctor", log)
-    assert ran.code == 0 and "no options" in ran.out and "[reading]" not in ran.out
+    assert ran.code == 0 and "no options" in ran.out
     log.write_text(log.read_text().replace("timestamp", "xyz", 1))
     assert "--timestamp xyz" in " ".join(travas("doctor", log).out.split())
-
-
-def test_the_toml_table_holds_the_same_settings(tmp_path: Path) -> None:
-    for odd in ODD_FILES:
-        odd.make(tmp_path / odd.name)
-        for reading, content in zip((found := doctor(tmp_path / odd.name)).readings, found.toml(), strict=True):
-            settings: dict[str, Any] = tomllib.loads(content)["reading"]
-            if "activity" in settings:
-                settings["activities"] = tuple(settings.pop("activity"))
-            assert Reading(**settings) == reading
-            (tmp_path / "travas.toml").write_text(content)
-            assert set(file_values(tmp_path / "travas.toml")) == set(tomllib.loads(content)["reading"])
 
 
 BAD = """Fall;Schritt;schritt 2;Zeit;Patient;Lebenszyklus
@@ -156,7 +142,7 @@ def test_nothing_that_decides_about_privacy_is_proposed(tmp_path: Path) -> None:
 
 def test_what_is_set_is_not_questioned(tmp_path: Path) -> None:
     text(table("%d/%m/%Y %H:%M", header="a,b,c"))(tmp_path / "log.csv")
-    known = Reading(case="a", activities=("b",), timestamp="c", timestamp_format="%d/%m/%Y %H:%M")
+    known = Reading(case="a", activity=("b",), timestamp="c", timestamp_format="%d/%m/%Y %H:%M")
     found = doctor(tmp_path / "log.csv", known)
     assert found.reading == known and not found.choices and not found.problems
 

@@ -119,7 +119,9 @@ def test_tables_are_of_databases_only(small_csv: Path, travas: Run) -> None:
         variants(small_csv, Reading(table="events"))
     with pytest.raises(ParameterError, match="table and query are both set"):
         Reading(table="events", query="SELECT 1")
-    ran = travas("inspect", small_csv, "--query", "SELECT 1")
+    ran = travas(
+        "anonymize", small_csv, "--query", "SELECT 1", "--set", "epsilon=1", "--set", "delta=0.1", "-o", "out.xes"
+    )
     assert (ran.code, ran.out) == (2, "") and "is not a database" in ran.err
 
 

@@ -145,12 +145,12 @@ def test_pandas_and_openpyxl_read_the_same_workbook(tmp_path: Path) -> None:
 
 def test_standard_input(tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(CSV))))
-    done = travas("inspect", "-", "--format", "csv", "--json")
+    done = travas("doctor", "-", "--format", "csv", "--json")
     assert done.code == 0 and '"cases": 4' in done.out
-    refused = travas("inspect", "-")
+    refused = travas("doctor", "-")
     assert refused.code == 2 and "format is not set" in refused.err and "--format" in refused.err
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert "standard input: is empty" in travas("inspect", "-", "--format", "csv").err
+    assert "standard input: is empty" in travas("doctor", "-", "--format", "csv").err
 
 
 def test_the_format_can_be_set(tmp_path: Path) -> None:
@@ -217,7 +217,9 @@ def test_names_are_recognised_unless_two_columns_have_one(role: str) -> None:
 
 def test_all_missing_columns_are_named_at_once(tmp_path: Path, travas: Run) -> None:
     (tmp_path / "log.csv").write_text("a,Start,Ende\n1,2,3\n")
-    refused = travas("inspect", tmp_path / "log.csv", "--lifecycle", "complete", "--where", "ward=A")
+    refused = travas(
+        "compare", tmp_path / "log.csv", tmp_path / "log.csv", "--lifecycle", "complete", "--where", "ward=A"
+    )
     assert refused.code == 2
     for words in (
         "no case column recognised", "no activity column recognised", "the timestamp column may be 'Start' or 'Ende'",
@@ -255,9 +257,9 @@ def test_numbers_as_times(form: str, text: str, seconds: float, tmp_path: Path) 
 
 def test_a_wrong_encoding_names_the_option(tmp_path: Path, travas: Run) -> None:
     (tmp_path / "log.csv").write_bytes(table().encode("cp1252"))
-    refused = travas("inspect", tmp_path / "log.csv")
+    refused = travas("compare", tmp_path / "log.csv", tmp_path / "log.csv")
     assert refused.code == 2 and "not encoded as utf-8" in refused.err and "cp1252" in refused.err
-    assert travas("inspect", tmp_path / "log.csv", "--encoding", "cp1252").code == 0
+    assert travas("doctor", tmp_path / "log.csv", "--encoding", "cp1252").code == 0
 
 
 def test_a_wrong_delimiter_is_named(tmp_path: Path) -> None:

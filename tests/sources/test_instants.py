@@ -61,5 +61,5 @@ def test_a_repeated_directive_is_one_clear_line(travas: Run, tmp_path: Path) -> 
     log = tmp_path / "log.csv"
     log.write_text("case,activity,timestamp\n1,a,2020-01-01\n")
     for form in ("%d%d", "%Y%Y"):
-        ran = travas("inspect", log, "--timestamp-format", form)
+        ran = travas("doctor", log, "--timestamp-format", form)
         assert ran.code == 2 and "timestamp_format is" in ran.err and ran.err.count("\n") == 1

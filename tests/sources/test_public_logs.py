@@ -31,7 +31,7 @@ def test_counts_equal_the_readme(name: str, data: Path) -> None:
 
 
 def test_lifecycle_makes_more_activities(data: Path) -> None:
-    reading = Reading(activities=("concept:name", "lifecycle:transition"))
+    reading = Reading(activity=("concept:name", "lifecycle:transition"))
     found = read(data / "bpic2013-incidents.xes.gz", reading).summary()
     assert (found.activities, found.variants) == (13, 2278)
 

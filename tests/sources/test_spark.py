@@ -80,7 +80,7 @@ def test_all_traces_travel_as_integers(
     ]
     path = tmp_path / "log.parquet"
     pl.DataFrame(rows, schema=["case_id", "activity", "step", "timestamp"], orient="row").write_parquet(path)
-    variants = read(f"spark:{path}", Reading(activities=columns))
+    variants = read(f"spark:{path}", Reading(activity=columns))
     expected = dict(variants.items())
     answers: list[Any] = []
     original = DataFrame.toArrow

@@ -64,8 +64,8 @@ def test_a_missing_column_is_named_with_the_nearest(path: Path) -> None:
     ):
         variants(path)
     with pytest.raises(LogError, match=r"no column 'tusk' for the activity; .*did you mean 'task'\?"):
-        variants(path, Reading(case="id", activities=("tusk",)))
-    assert variants(path, Reading(case="id", activities=("task",), timestamp="when")) == {("a",): 1}
+        variants(path, Reading(case="id", activity=("tusk",)))
+    assert variants(path, Reading(case="id", activity=("task",), timestamp="when")) == {("a",): 1}
 
 
 def test_ties(path: Path) -> None:
@@ -79,7 +79,7 @@ def test_ties(path: Path) -> None:
 
 def test_several_columns_make_tuples(path: Path) -> None:
     csv(path, "case_id,activity,phase\n1,a,start\n1,a,end\n2,b,start\n")
-    found = read(path, Reading(order="file", activities=("activity", "phase")))
+    found = read(path, Reading(order="file", activity=("activity", "phase")))
     assert dict(found.items()) == {(("a", "start"), ("a", "end")): 1, (("b", "start"),): 1}
     assert found.columns == ("concept:name", "phase")
 
@@ -277,7 +277,7 @@ def test_frames_of_both_kinds(tmp_path: Path) -> None:
         assert variants(pl.from_pandas(odd), Reading(order="file", case=name)) == {("x", "y"): 1}
     whole = pd.DataFrame({"case_id": [1, 2], "activity": pd.Series([1, None], dtype="Int64")})
     assert variants(whole, Reading(order="file", on_missing="drop")) == {("1",): 1}
-    assert variants(pd.DataFrame({0: [1, 1], 1: ["a", "b"]}), Reading(order="file", case="0", activities=("1",))) == {
+    assert variants(pd.DataFrame({0: [1, 1], 1: ["a", "b"]}), Reading(order="file", case="0", activity=("1",))) == {
         ("a", "b"): 1
     }
     with pytest.raises(LogError, match="two columns are named 'activity'"):

@@ -235,7 +235,7 @@ def test_persons_from_the_command_line(
     if suffix == ".xes":
         assert '<string key="privacy:level" value="patient"/>' in out.read_text()
         assert '<string key="privacy:max cases" value="3"/>' in out.read_text()
-    history = travas("budget", "history")
+    history = travas("budget", "show", "--history")
     assert "patient" in history.out
     for text in (out.read_bytes(), Path(f"{out}.guarantee.json").read_bytes(), ledger_path.read_bytes()):
         assert b"CANARY" not in text
@@ -267,16 +267,16 @@ def test_a_tree_of_persons_from_the_command_line(travas: Run, clinic: Path, tmp_
     assert travas("verify", f"{out}.guarantee.json", out).code == 0
 
 
-def test_inspect_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: Path) -> None:
+def test_doctor_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: Path) -> None:
     words = ("--unit", "patient", "--max-cases", 3)
-    facts = json.loads(travas("inspect", clinic, *words, "--json").out)
+    facts = json.loads(travas("doctor", clinic, *words, "--json").out)["size"]
     assert facts["cases"] == 903 and facts["unit"] == "patient" and facts["counted"] == "units"
-    assert "at most 3 different variants per person" in travas("inspect", clinic, *words).out
+    assert "at most 3 different variants per person" in travas("doctor", clinic, *words).out
     out = tmp_path / "out.xes"
     assert travas("anonymize", clinic, *SIGNED, *words, "-o", out).code == 0
-    ran = travas("compare", clinic, out, *words, "--metric", "case_coverage", "--json")
+    ran = travas("compare", clinic, out, *words, "--metrics", "case_coverage", "--json")
     assert json.loads(ran.out)["case_coverage"] == pytest.approx(900 / 903)
-    alone = travas("compare", clinic, out, "--metric", "case_coverage", "--json")  # the guarantee file names the unit
+    alone = travas("compare", clinic, out, "--metrics", "case_coverage", "--json")  # the guarantee file names the unit
     assert alone.code == 0 and alone.out == ran.out
     promise = Path(f"{out}.guarantee.json")
     stated = json.loads(promise.read_text())

@@ -118,7 +118,7 @@ def test_nested_attributes_and_globals_are_not_events(path: Path) -> None:
 def test_several_columns_make_tuples(path: Path) -> None:
     event = '<event><string key="concept:name" value="{}"/><string key="lifecycle:transition" value="{}"/></event>'
     text = log_of('<string key="concept:name" value="1"/>' + event.format("a", "start") + event.format("a", "end"))
-    reading = Reading(activities=("concept:name", "lifecycle:transition"))
+    reading = Reading(activity=("concept:name", "lifecycle:transition"))
     assert variants(path, text, reading) == {(("a", "start"), ("a", "end")): 1}
 
 
@@ -146,7 +146,7 @@ def test_time_orders_and_ties_are_broken_as_stated(path: Path) -> None:
     assert variants(path, text, Reading(timestamp="time:timestamp")) == {("b", "a", "late"): 1}
     assert read(path, Reading(ties="stpe")).notes == ("no event has the attribute 'stpe' for the ties; check its name",)
     with pytest.raises(LogError, match="no event has the attribute"):
-        variants(path, text, Reading(activities=("a\x01",)))
+        variants(path, text, Reading(activity=("a\x01",)))
 
 
 def test_nanoseconds_order(path: Path) -> None:
@@ -258,7 +258,7 @@ def test_an_entity_bomb_is_refused(path: Path) -> None:
 def test_keys_with_quotes(path: Path) -> None:
     key = "it's &quot;this&quot;"
     text = log_of(f"""<string key="concept:name" value="1"/><event><string key="{key}" value="a"/></event>""")
-    assert variants(path, text, Reading(activities=('it\'s "this"',))) == {("a",): 1}
+    assert variants(path, text, Reading(activity=('it\'s "this"',))) == {("a",): 1}
 
 
 @pytest.mark.parametrize("on_missing", ["fail", "drop"])
@@ -267,8 +267,8 @@ def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing
     text = log_of(named("1", "a"), timed("2", ("a", "2020-01-01", "1")), '<string key="ward" value="w"/><event/>')
     events = r"available: 'concept:name', 'time:timestamp', 'step' \[confidential"
     for wrong, words in (
-        ({"activities": ("nope",)}, f"no event has the attribute 'nope' for the activity; {events}"),
-        ({"activities": ("concept:name", "nope")}, f"no event has the attribute 'nope' for the activity; {events}"),
+        ({"activity": ("nope",)}, f"no event has the attribute 'nope' for the activity; {events}"),
+        ({"activity": ("concept:name", "nope")}, f"no event has the attribute 'nope' for the activity; {events}"),
         ({"timestamp": "no"}, f"no event has the attribute 'no' for the timestamp; {events}"),
         ({"case": "nope"}, r"no trace has the attribute 'nope' for the case; available: 'concept:name', 'ward' \[conf"),
         ({"unit": "word", "max_cases": 2}, "no trace has the attribute 'word' for the unit; did you mean 'ward'"),
@@ -277,7 +277,7 @@ def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing
         assert re.search(words, _said(path, Reading(on_missing=on_missing, **wrong)))
     many = named("1", "a").replace("<event>", "<event>" + "".join(f'<int key="k{n}" value="1"/>' for n in range(30)))
     path.write_text(log_of(many))
-    assert re.search(r"'k16', … \[confidential", _said(path, Reading(activities=("nope",), on_missing=on_missing)))
+    assert re.search(r"'k16', … \[confidential", _said(path, Reading(activity=("nope",), on_missing=on_missing)))
 
 
 def _said(path: Path, reading: Reading) -> str:

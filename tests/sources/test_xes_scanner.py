@@ -38,12 +38,12 @@ READINGS = {
     "default": Reading(),
     "time": Reading(order="time"),
     "drop": Reading(on_missing="drop", duplicate_cases="merge"),
-    "columns": Reading(activities=("concept:name", "org:resource"), duplicate_cases="separate"),
+    "columns": Reading(activity=("concept:name", "org:resource"), duplicate_cases="separate"),
     "unit": Reading(unit="patient", max_cases=2),
     "lifecycle": Reading(lifecycle="complete", where=(("org:resource", "ä"),), order="time", ties="org:resource"),
     "where": Reading(where=(("case:patient", "p1"),)),
     "details": Reading(details=Details("read", ("patient", "org:resource")), on_missing="drop"),
-    "absent": Reading(activities=("nothing",), on_missing="drop"),
+    "absent": Reading(activity=("nothing",), on_missing="drop"),
 }
 
 

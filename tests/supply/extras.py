@@ -90,13 +90,13 @@ def serve(environment: Environment) -> subprocess.CompletedProcess[str]:
 SMOKES: dict[str, Smoke] = {
     "pandas": script(PANDAS),
     "metrics": command("compare", "hospital.csv", "release.json"),
-    "models": command("compare", "hospital.csv", "release.json", "--metric", "fitness"),
+    "models": command("compare", "hospital.csv", "release.json", "--metrics", "fitness"),
     "plot": command("verify", "release.json.guarantee.json", "release.json", "--curve", "--plot", "curve.png"),
     "web": serve,
-    "excel": command("inspect", "hospital.xlsx"),
-    "compression": command("inspect", "hospital.csv.zst"),
-    "sql": command("inspect", "duckdb:///hospital.db", "--table", "events"),
-    "spark": command("inspect", "spark:hospital.parquet"),
+    "excel": command("doctor", "hospital.xlsx"),
+    "compression": command("doctor", "hospital.csv.zst"),
+    "sql": command("doctor", "duckdb:///hospital.db", "--table", "events"),
+    "spark": command("doctor", "spark:hospital.parquet"),
 }
 
 

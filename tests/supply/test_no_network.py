@@ -37,7 +37,7 @@ print("RESULT " + json.dumps([codes, tried]))
 RELEASE = ["hospital.csv", "--epsilon", "1", "--delta", "1e-6"]
 COMMANDS = [
     ["--version"],
-    ["inspect", "hospital.csv"],
+    ["doctor", "hospital.csv"],
     ["anonymize", *RELEASE, "-o", "release.json"],
     ["anonymize", *RELEASE, "-o", "release.xes.gz"],
     ["synthesize", *RELEASE, "-o", "synthetic.parquet"],

@@ -41,7 +41,7 @@ def test_what_travels_with_a_synthetic_log_says_what_is_coarse(tmp_path: Path, t
     log, out = write_hospital_log(tmp_path / "hospital.csv"), tmp_path / "s.csv"
     rows = log.read_text().splitlines()
     log.write_text("\n".join([f"{rows[0]},age", *(f"{row},{len(row) % 90}" for row in rows[1:])]))
-    made = travas("synthesize", log, *PARAMETERS, "--bins", "age=20,40,60", "-o", out)
+    made = travas("synthesize", log, *PARAMETERS, "--attributes", "age=20,40,60", "-o", out)
     assert made.code == 0, made.err
     text = (tmp_path / "s.csv.README.txt").read_text()
     assert "medians" in text and "age: values from 60 on" in text and "measurements.json" in text

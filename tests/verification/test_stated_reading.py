@@ -59,7 +59,7 @@ def test_a_recognised_case_column_is_part_of_the_account(visits: Path, tmp_path:
 
 @pytest.mark.parametrize(("used", "words"), [("period", "when the release was made"), ("query", "the log was read by")])
 def test_the_assumption_of_a_period_and_of_a_query_cannot_be_left_out(visits: Path, used: str, words: str) -> None:
-    reading = Reading(case="visit", period=Period("2020-01", end_activities=("b",), grace="7d"))
+    reading = Reading(case="visit", period=Period("2020-01", end_activity=("b",), grace="7d"))
     path, content = stated(visits, reading)
     verify(f"{path}.guarantee.json", path)
     if used == "query":
@@ -82,7 +82,7 @@ def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
     "reading",
     [
         Reading(case="visit"),
-        Reading(case="visit", activities=("activity", "patient"), timestamp="timestamp", ties="activity"),
+        Reading(case="visit", activity=("activity", "patient"), timestamp="timestamp", ties="activity"),
         Reading(case="visit", unit="patient", max_cases=3, counted="units"),
         Reading(case="visit", order="file", on_missing="drop", duplicate_cases="merge", table="log"),
         Reading(case="visit", delimiter=";", quote="none", encoding="cp1252"),
@@ -100,7 +100,7 @@ def test_the_text_of_a_query_is_not_released() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"case": 5}, {"activities": "activity"}, {"secret": 1}, {"order": "random"}, {"columns": None}]
+    "change", [{"case": 5}, {"activity": "activity"}, {"secret": 1}, {"order": "random"}, {"columns": None}]
 )
 def test_a_reading_that_means_nothing_is_refused(visits: Path, change: dict[str, Any]) -> None:
     path, content = stated(visits, Reading(case="visit"))
@@ -124,9 +124,9 @@ def test_a_reading_for_another_unit_is_refused(visits: Path) -> None:
 def test_compare_reads_the_original_as_it_was_read(visits: Path, travas: Run) -> None:
     path, _ = stated(visits, Reading(case="patient"))
     assert compare(visits, path, ["case_coverage"]).values == {"case_coverage": 1.0}
-    ran = travas("compare", visits, path, "--metric", "case_coverage", "--json")
+    ran = travas("compare", visits, path, "--metrics", "case_coverage", "--json")
     assert ran.code == 0 and json.loads(ran.out)["case_coverage"] == 1, ran.err
-    ran = travas("compare", visits, path, "--case", "visit", "--metric", "case_coverage", "--json")
+    ran = travas("compare", visits, path, "--case", "visit", "--metrics", "case_coverage", "--json")
     assert json.loads(ran.out)["case_coverage"] == 0  # a visit is a b, a patient a b a b a b
 
 

@@ -37,7 +37,7 @@ def test_the_field_of_an_error_and_not_its_words_decides_about_the_step(error: T
 
 ON_THE_PAGE = {
     "Columns": "case activities timestamp",
-    "Protect": "mechanism epsilon delta unit max_cases abstraction period end_activities gap grace minimum_cases "
+    "Protect": "mechanism epsilon delta unit max_cases abstraction period end_activity gap grace minimum_cases "
     "splits max_length prune rungs alphabet parts times attributes without attribute bins zone resolution",
     "Forecast": "stated_cases",
     "Confirm": "dataset reason signed_off_by",

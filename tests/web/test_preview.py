@@ -60,7 +60,7 @@ def test_no_case_decides_which_activity_is_proposed_for_an_xes_log(tmp_path: Pat
     path = tmp_path / "log.xes"
     path.write_text(f'{_XES}<trace><event><string key="{key}" value="a"/></event></trace></log>')
     preview = looked(path, "log.xes")
-    assert preview.reading().activities == ("concept:name",) and set(preview.columns) == {key, "concept:name"}
+    assert preview.reading().activity == ("concept:name",) and set(preview.columns) == {key, "concept:name"}
 
 
 @pytest.mark.parametrize(

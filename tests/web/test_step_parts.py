@@ -19,6 +19,7 @@ from travas.mechanisms import MECHANISMS
 from travas.outputs.write import write_hospital_log
 from travas.plots.charts import guess_chart, keep_curve
 from travas.releases.release import KINDS
+from travas.settings.project import OFFERED
 from travas.sources.doctor.diagnosis import PROPOSED, Observation
 from travas.web import tasks
 from travas.web.activity import ActivityLog
@@ -26,7 +27,7 @@ from travas.web.browsers import Browser
 from travas.web.curve import view
 from travas.web.outlook import outlook
 from travas.web.preview import Preview
-from travas.web.recipe import OFFERED, Recipe
+from travas.web.recipe import Recipe
 from travas.web.sessions import Session
 from travas.web.steps.abstraction_chips import EXAMPLE, RULES
 from travas.web.steps.column_grid import HIDDEN, grid_options
@@ -103,7 +104,7 @@ FOUND = Preview(
 
 
 def test_the_grid_has_the_roles_first_and_no_value_until_it_is_asked_for() -> None:
-    reading = travas.Reading(case="who", activities=("what",), timestamp="when")
+    reading = travas.Reading(case="who", activity=("what",), timestamp="when")
     hidden, shown = grid_options(FOUND, reading, False), grid_options(FOUND, reading, True)
     assert [column["headerName"] for column in hidden["columnDefs"]] == [
         "case: who",
@@ -174,8 +175,8 @@ def test_wrong_rungs_are_refused_before_epsilon_is_typed() -> None:
     [
         (TypedPeriod("2026-01-01"), "only one day"),
         (TypedPeriod(gap_days="3"), "has no days"),
-        (TypedPeriod("2026-01-01", "2026-02-01"), "set either end_activities or gap"),
-        (TypedPeriod("2026-01-01", "2026-02-01", "done", "3"), "set either end_activities or gap"),
+        (TypedPeriod("2026-01-01", "2026-02-01"), "set either end_activity or gap"),
+        (TypedPeriod("2026-01-01", "2026-02-01", "done", "3"), "set either end_activity or gap"),
         (TypedPeriod("2026-01-01", "2026-02-01", gap_days="many"), "gap is 'manyd'"),
         (TypedPeriod("soon", "2026-02-01", gap_days="3"), "period is 'soon/2026-02-01'"),
     ],

@@ -50,7 +50,7 @@ def enter(client: Client, label: str, text: str) -> None:
 def test_activities_that_close_a_case(draft: Draft, client: Client) -> None:
     more(draft.page(), lambda: None)
     enter(client, "Or activities that close a case", f" {HALF}\n")
-    assert draft.session.recipe.period.end_activities == "x?"
+    assert draft.session.recipe.period.end_activity == "x?"
 
 
 def test_the_column_of_the_person(draft: Draft, client: Client) -> None:

@@ -21,12 +21,13 @@ from travas.mechanisms.mechanism import tables_of
 from travas.outputs.write import write_hospital_log
 from travas.plots.charts import ticks
 from travas.plots.chevrons import chevrons
+from travas.settings.project import OFFERED
 from travas.web import curve, tasks
 from travas.web.activity import ActivityLog
 from travas.web.browsers import MAX_DRAFTS, Browsers
 from travas.web.failures import in_words
 from travas.web.locations import Location
-from travas.web.recipe import OFFERED, Recipe
+from travas.web.recipe import Recipe
 from travas.web.screens.check import _names as received
 from travas.web.settings import Settings, listening
 from travas.web.storage import Storage
@@ -253,10 +254,10 @@ def test_what_is_typed_is_refused_in_one_line(recipe: Recipe, why: str, monkeypa
 
 
 def test_a_recipe_reads_the_log_for_its_mechanism() -> None:
-    columns = travas.Reading(case="c", activities=("a",))
+    columns = travas.Reading(case="c", activity=("a",))
     recipe = Recipe(unit="patient", max_cases="2")
     assert recipe.reading(columns) == travas.Reading(
-        case="c", activities=("a",), unit="patient", max_cases=2, counted="units"
+        case="c", activity=("a",), unit="patient", max_cases=2, counted="units"
     )
     ladder = replace(recipe.with_mechanism("ladder"), abstraction="fold")
     assert ladder.reading(columns).counted == "cases" and str(ladder.reading(columns).abstraction) == "fold"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any, Literal
@@ -26,14 +26,21 @@ from .periods import ChargedPeriod, alternatives, disjoint_spans
 CompositionRule = Literal["basic", "exact"]
 """How releases compose: by Σε and Σδ, or by the privacy losses of their noise tables."""
 
+BudgetSpan = Literal["all", "year"]
+"""The releases that a budget is for: all of a data set, or those of each calendar year (UTC)."""
+
+
+_CREATE = ("travas", "budget", "create")
+
 
 @attrs.frozen
 class Budget:
-    """(ε, δ) that all releases of a data set together may spend."""
+    """(ε, δ) that all releases of a data set together may spend, in all or in every calendar year."""
 
     epsilon: Fraction = attrs.field(converter=exact_epsilon)
     delta: Fraction = attrs.field(converter=exact_delta)
     composition: CompositionRule = attrs.field(default="basic", validator=one_of(CompositionRule))
+    span: BudgetSpan = attrs.field(default="all", validator=one_of(BudgetSpan))
 
     def __str__(self) -> str:
         return f"ε = {as_text(self.epsilon)}, δ = {as_text(self.delta)}"
@@ -246,16 +253,27 @@ class Account:
         return len(disjoint_spans((entry.spending, entry.period) for entry in self.entries)) > 1
 
     @cached_property
+    def this_year(self) -> Account:
+        """The account with the charges of this calendar year (UTC) alone."""
+        year = f"{datetime.now(UTC).year:04}-"
+        return replace(self, entries=tuple(entry for entry in self.entries if entry.time.startswith(year)))
+
+    @cached_property
+    def _counted(self) -> Account:
+        """The account with the charges that count against its budget."""
+        return self.this_year if self.budget is not None and self.budget.span == "year" else self
+
+    @cached_property
     def delta_used(self) -> Fraction | None:
         """δ used at the budget's ε, rounded conservatively; None without a budget."""
-        return max(map(self.budget.delta_used, self.alternatives)) if self.budget else None
+        return max(map(self.budget.delta_used, self._counted.alternatives)) if self.budget else None
 
     @property
     def left(self) -> tuple[Fraction, Fraction] | None:
         """The remaining (ε, δ) of a budget with basic composition; None for others, which no such pair describes."""
         if self.budget is None or self.budget.composition != "basic":
             return None
-        epsilon, delta = self.spent
+        epsilon, delta = self._counted.spent
         return max(self.budget.epsilon - epsilon, Fraction(0)), max(self.budget.delta - delta, Fraction(0))
 
     @property
@@ -265,11 +283,17 @@ class Account:
             return "recorded; no budget"
         if self.left is not None:
             epsilon, delta = map(as_text, self.left)
-            return f"ε = {epsilon}, δ = {delta} left of {self.budget}"
+            return f"ε = {epsilon}, δ = {delta} left of {self.budget}{self._span}"
         used = rounded_up(self.delta_used or Fraction(0), 4)
         return (
             f"δ = {used} used of {as_text(self.budget.delta)} at ε = {as_text(self.budget.epsilon)}, exactly composed"
+            f"{self._span}"
         )
+
+    @property
+    def _span(self) -> str:
+        """The end of a sentence about the budget."""
+        return " in this year" if self.budget is not None and self.budget.span == "year" else ""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -318,10 +342,10 @@ class Account:
         if spending.standing is Standing.NOT_ESTABLISHED:
             why = "the guarantee of this release is not established, so its cost is not known"
             raise self._refused(why, "use another mechanism, or a data set without a budget", "mechanism")
-        if self.has_unknown_cost:
+        if self._counted.has_unknown_cost:
             why = "the guarantee of an earlier release is not established, so what was spent is not known"
             raise self._refused(why, "use a data set without a budget", "dataset")
-        together = self._alternatives_with(spending, release.period)
+        together = self._counted._alternatives_with(spending, release.period)
         if all(map(budget.allows, together)):
             return
         asked = f"ε = {as_text(spending.epsilon)}, δ = {as_text(spending.delta)}"
@@ -341,7 +365,18 @@ class Account:
                 why = f"its releases have the unit {before.name!r}, this one has {now.name!r}; such guarantees do not compose"
                 remedy = f"use {'no unit and no max_cases' if before.is_case else f'unit={before.name!r}'}, or another data set"
                 if self.dataset is not None and not before.is_case and not now.is_case:
-                    command = shlex.join(["travas", "budget", "unit", self.dataset, "person", now.name])
+                    command = shlex.join(
+                        [
+                            "travas",
+                            "budget",
+                            "create",
+                            self.dataset,
+                            "--unit-name",
+                            "person",
+                            "--unit-columns",
+                            now.name,
+                        ]
+                    )
                     remedy += f"; if both identify the same persons, give them a common name, such as `{command}`"
                 raise self._refused(why, remedy, "unit")
             if not _same_case(entry.case, release.case):
@@ -360,7 +395,7 @@ class Account:
             remedy = f"set unit to the column that identifies the {unit.name}{f': {known}' if known else ''}"
             raise self._refused(why, remedy, "unit")
         if known and protected.name not in self.unit_columns:
-            command = shlex.join(["travas", "budget", "unit", self.label, unit.name, protected.name])
+            command = shlex.join([*_CREATE, self.label, "--unit-name", unit.name, "--unit-columns", protected.name])
             why = f"{protected.name!r} is not known as a column that identifies one {unit.name} (known: {known})"
             raise self._refused(why, f"if it does, run `{command}`", "unit")
 

@@ -28,6 +28,7 @@ from .account import (
     Account,
     Approval,
     Budget,
+    BudgetSpan,
     CompositionRule,
     Entry,
     UnitName,
@@ -81,7 +82,7 @@ class Book:
     @cached_property
     def _budgets(self) -> dict[str, Budget]:
         return {
-            record["dataset"]: Budget(record["epsilon"], record["delta"], record["composition"])
+            record["dataset"]: Budget(record["epsilon"], record["delta"], record["composition"], record["span"])
             for record in self._of_kind("budget")
         }
 
@@ -250,6 +251,7 @@ class Ledger:
         epsilon: Number,
         delta: Number,
         composition: CompositionRule = "basic",
+        span: BudgetSpan = "all",
         unit_name: str | None = None,
     ) -> Account:
         """Set the budget of a data set, once. The data set is created if it does not exist.
@@ -259,12 +261,13 @@ class Ledger:
             epsilon: ε that all releases together may spend.
             delta: δ that all releases together may spend.
             composition: `basic` adds ε and δ; `exact` composes the privacy losses of releases fixed in advance.
+            span: `year` for a budget of every calendar year (UTC); what was spent in different years adds up.
             unit_name: What its persons are called, such as `patient`: see `name_unit`.
 
         Returns:
             The account.
         """
-        budget = Budget(epsilon, delta, composition)
+        budget = Budget(epsilon, delta, composition, span)
         return self._create(dataset, budget, unit_name)
 
     def _create(self, dataset: str, budget: Budget | None, unit_name: str | None) -> Account:
@@ -281,7 +284,8 @@ class Ledger:
                 raise ParameterError(f"{name}: already exists in {self.path}; use another name", field="dataset")
             if budget is not None:
                 _check_new_budget(book.account(name))
-                limit = {"epsilon": str(budget.epsilon), "delta": str(budget.delta), "composition": budget.composition}
+                limit = {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+                limit |= {"composition": budget.composition, "span": budget.span}
                 ledger.append({"kind": "budget", "time": now(), "dataset": name} | limit)
             if unit is not None:
                 _name_unit(ledger, name, unit, ())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import signal
 import sys
 import time
@@ -15,24 +14,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ..cli import (
-    anonymize_command,
-    audit_command,
-    compare_command,
-    demo_command,
-    docs_command,
-    doctor_command,
-    experiment_command,
-    forecast_command,
-    init_command,
-    inspect_command,
-    map_command,
-    release_command,
-    report_command,
-    serve_command,
-    synthesize_command,
-    verify_command,
-)
 from ..errors import (
     CONFIDENTIAL_HEADING,
     BudgetError,
@@ -43,11 +24,11 @@ from ..errors import (
     is_out_of_memory,
     system_reason,
 )
-from .budget_command import app as budget_app
+from . import check, demo_command, docs_command, log, release, research, serve_command
+from .budget import app as budget_app
 from .console import print_json, silence
 from .exit_codes import EXIT_CODES, INTERRUPTED
-from .help_pages import HelpfulCommand, HelpfulGroup
-from .option_names import option_name
+from .options import HelpfulCommand, HelpfulGroup
 
 app = typer.Typer(
     name="travas",
@@ -59,33 +40,21 @@ app = typer.Typer(
     "anyone can check.",
     epilog=f"Start with: [bold]travas demo[/bold]. Documentation: [bold]travas docs[/bold]. {EXIT_CODES}",
 )
-_DEBUG = "TRAVAS_DEBUG"
 _PATIENCE = 3.0
 """For how many seconds another Ctrl-C changes nothing."""
 
 
-_command = partial(app.command, cls=HelpfulCommand)
-_start = partial(_command, rich_help_panel="Start")
-_start()(demo_command.demo)
-_start(epilog=EXIT_CODES)(doctor_command.doctor)
-_start()(serve_command.serve)
-_start()(docs_command.docs)
-_release = partial(_command, rich_help_panel="Release", epilog=EXIT_CODES)
-_release()(anonymize_command.anonymize)
-_release()(synthesize_command.synthesize)
-_release("map")(map_command.process_map)
-_release()(init_command.init)
-_release()(release_command.release)
+_command = partial(app.command, cls=HelpfulCommand, epilog=EXIT_CODES)
+for _panel, _commands in {
+    "Start": (demo_command.demo, log.doctor, serve_command.serve, docs_command.docs),
+    "Release": (release.anonymize, release.synthesize, release.process_map, release.init, release.release),
+    "Check a release": (check.verify, check.report),
+    "Examine the original log (confidential)": (log.forecast, log.compare),
+    "Research": (research.audit, research.experiment),
+}.items():
+    for _each in _commands:
+        _command("map" if _each is release.process_map else None, rich_help_panel=_panel)(_each)
 app.add_typer(budget_app, name="budget", rich_help_panel="Release")
-_check = partial(_command, rich_help_panel="Check a release")
-_check()(verify_command.verify)
-_check()(report_command.report)
-_original = partial(_command, rich_help_panel="Examine the original log (confidential)")
-_original("inspect")(inspect_command.inspect_log)
-_original()(forecast_command.forecast)
-_original()(compare_command.compare)
-_original()(audit_command.audit)
-_command(rich_help_panel="Research")(experiment_command.experiment)
 
 
 def _version(wanted: bool) -> None:
@@ -100,6 +69,9 @@ def _version(wanted: bool) -> None:
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an unexpected error happened. Confidential.")
     ] = False,
 ) -> None:
     pass
@@ -169,12 +141,12 @@ def _unexpected(error: BaseException) -> int:
         return _fail("out of memory; use a machine with more memory, or a database (travas docs engines)", 2)
     if isinstance(error, OSError):
         return _fail(f"operating system error: {system_reason(error)}", 2)
-    if os.environ.get(_DEBUG):
+    if "--debug" in sys.argv:
         print(CONFIDENTIAL_HEADING, file=sys.stderr)
         traceback.print_exception(error)
     return _fail(
         f"unexpected {type(error).__name__}: this is a bug in travas; please report it, without the log "
-        f"({_DEBUG}=1 shows where it happened: confidential, it may quote the log)",
+        "(travas --debug … shows where it happened: confidential, it may quote the log)",
         1,
     )
 
@@ -182,10 +154,10 @@ def _unexpected(error: BaseException) -> int:
 def _with_options(error: TravasError) -> str:
     """Return the message of an error and the options that correspond to its fields, if the command has them."""
     known = _options(sys.argv[1:])
-    fields = [field for field in (error.field, *error.other_fields) if field]
-    names = [(option_name(field), f"--{field}") for field in fields]  # a project calls the parts of a map --parts
-    flags = [flag for both in names for flag in dict.fromkeys(both) if flag.partition(" ")[0] in known]
-    return extended(str(error), f" (option{'s' if len(flags) > 1 else ''} {', '.join(flags)})" if flags else "")
+    fields = dict.fromkeys(field for field in (error.field, *error.other_fields) if field)
+    flags = ["--force" if field == "existing" else "--" + field.replace("_", "-") for field in fields]
+    names = [flag for flag in flags if flag in known]
+    return extended(str(error), f" (option{'s' if len(names) > 1 else ''} {', '.join(names)})" if names else "")
 
 
 def _options(arguments: list[str]) -> set[str]:

@@ -1,148 +1,199 @@
-"""Options shared by several commands."""
+"""The options of commands: those of settings are made from the table, those of a run are declared here."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from ..budget.ledger import Ledger
-from ..errors import ParameterError
-from ..explain import check_stated_cases
-from ..releases.release import Profile
-from ..trusted.numbers import typed_whole_number
+from ..errors import ParameterError, shown
+from ..mechanisms.registry import MECHANISMS
+from ..settings.table import SETTINGS, Section, Setting, setting
 from .console import silence
 
+if TYPE_CHECKING:
+    from ..settings.project import Project
+
 LogArgument = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="LOG",
         help="Event log: .xes, .csv, .tsv or .txt (also .gz, .zst), .xlsx, .parquet, .feather or .arrow; .zip with one log; "
         "a folder or 'glob' of files of one format; - for standard input with --format; "
-        "a DuckDB or SQLite file; or a URL: postgresql://HOST/DB with --table or --query; spark: (travas docs engines).",
+        "a DuckDB or SQLite file; or a URL: postgresql://HOST/DB with --table or --query; spark: (travas docs engines). "
+        "Default: that of the project.",
+        show_default=False,
     ),
 ]
-Epsilon = Annotated[str, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3. At most 20.", metavar="NUMBER")]
-Delta = Annotated[
-    str,
-    typer.Option(
-        help="δ as an exact number: 1e-6. At least 1e-20 and below 1; 0 only for prefix trees.", metavar="NUMBER"
-    ),
-]
-OptionalLog = Annotated[
-    str | None, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize; or use --from.")
-]
-OptionalEpsilon = Annotated[str | None, typer.Option(help="ε as an exact number: 1, 0.5 or 1/3.", metavar="NUMBER")]
-OptionalDelta = Annotated[str | None, typer.Option(help="δ as an exact number: 1e-6.", metavar="NUMBER")]
-Alphabet = Annotated[
-    Path | None,
-    typer.Option(help="File of activities, one per line, if they are public. Not from the log.", metavar="FILE"),
-]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="The ledger file. Default: TRAVAS_LEDGER, or travas/ledger.db in the data folder (Linux: ~/.local/share).",
-        metavar="FILE",
-    ),
-]
-StatedCases = Annotated[
-    str | None,
-    typer.Option(
-        help="Approximate number of cases, used to warn if δ is too large. Never counted from the log.",
-        metavar="N",
-    ),
-]
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        help="The file to write: .xes, .xes.gz, .csv, .csv.gz, .parquet or .json.",
-        metavar="OUT",
-    ),
-]
-TableProfile = Annotated[
-    str,
-    typer.Option(
-        "--profile",
-        help="Lay out a table for a program: pm4py (.csv, .csv.gz or .parquet; times in UTC, no empty text).",
-        metavar="|".join(get_args(Profile)),
-    ),
-]
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--policy",
-        help="The policy file, or default. Default: TRAVAS_POLICY, or travas/policy.toml in the data folder, if it exists.",
-        metavar="FILE",
-    ),
-]
-SignedOffBy = Annotated[str, typer.Option(help="Who has signed off the release; recorded.", metavar="NAME")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence)
+    bool,
+    typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence, hidden=True),
 ]
 Confidential = Annotated[
     bool,
     typer.Option(
         "--confidential",
         help="Also print how much of the original log was released, on standard error. Do not publish it.",
+        hidden=True,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.")]
+HiddenJson = Annotated[
+    bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.", hidden=True)
+]
+ReportFile = Annotated[
+    Path | None, typer.Argument(metavar="[OTHER]", help="The other file, if it is somewhere else.", show_default=False)
+]
+
+_KINDS = {"number": "NUMBER", "whole number": "NUMBER", "file": "FILE", "list or file": "FILE"}
+_PANELS: Mapping[Section, str] = {
+    "log": "Log",
+    "reading": "Reading",
+    "privacy": "Privacy",
+    "mechanism": "Mechanism",
+    "output": "Output",
+    "account": "Account",
+    "period": "Period",
+}
 
 
-def stated_number(cases: str | None) -> int | None:
-    """The number of cases that --stated-cases states, None if it is not set."""
-    return check_stated_cases(typed_whole_number(cases, "stated_cases"))
+def names_of(*sections: Section, without: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of the settings of some sections, but for `log`, which is an argument."""
+    return tuple(each.name for each in SETTINGS if each.section in sections and each.name not in ("log", *without))
 
 
-def refuse_options(options: Mapping[str, object], why: str) -> None:
-    """Refuse options that have no meaning here."""
-    for name, value in options.items():
-        if value is not None:
-            raise ParameterError(f"{why}; remove {name}")
+def with_settings(
+    names: Iterable[str], shown_first: Iterable[str] = (), file: bool = True
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace the parameter `project` of a command by options of settings, `--set` and `--project`.
+
+    Those that are not shown first are in the help of `--help-all` only.
+    """
+    settings, first = {name: setting(name) for name in dict.fromkeys((*shown_first, *names))}, set(shown_first)
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def wrapped(**values: Any) -> None:
+            flags = {name: values.pop(name) for name in settings}
+            changed, project_file = values.pop("changed", None), values.pop("project_file", None)
+            values.pop("help_all", None)
+            command(**values, project=_project(project_file, flags, changed or (), tuple(settings)))
+
+        signature = inspect.signature(command, eval_str=True, locals={"Project": Any})  # imported when it is called
+        own = [each for name, each in signature.parameters.items() if name != "project"]
+        more = {name: _option(each, name not in first) for name, each in settings.items()}
+        if file:
+            more |= {"project_file": _PROJECT, "changed": _SET}
+        if len(first) < len(settings):
+            more["help_all"] = _HELP_ALL
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        added = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in more.items()]
+        wrapped.__signature__ = inspect.Signature([p.replace(kind=keyword) for p in own] + added)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {p.name: p.annotation for p in own + added}
+        return wrapped
+
+    return add
 
 
-def ledger_of(path: Path | None) -> Ledger:
-    """Open the ledger that an option names, by default that of the user. It is created if it does not exist."""
-    return Ledger.default() if path is None else Ledger(path)
-
-
-def panel_option(kind: Any, panel: str, about: str, metavar: str | None = None, values: Sequence[str] = ()) -> Any:
-    """An option in a panel of the help; the shell completes its values."""
+def _option(row: Setting, hidden: bool) -> Any:
+    """The option of a setting. Its values are checked by the row, whatever it is."""
+    values = row.choices or (tuple(MECHANISMS) if row.name == "mechanism" else ())
 
     def complete(incomplete: str) -> list[str]:
         return [value for value in values if value.startswith(incomplete)]
 
     return Annotated[
-        kind,
-        typer.Option(help=about, metavar=metavar, rich_help_panel=panel, autocompletion=complete if values else None),
+        (list[str] if row.kind == "list" else str) | None,
+        typer.Option(
+            *((row.flag, "-o") if row.name == "output" else (row.flag,)),
+            help=row.help,
+            metavar="|".join(row.choices) or _KINDS.get(row.kind, "TEXT"),
+            hidden=hidden,
+            rich_help_panel=_PANELS[row.section] if hidden else None,
+            autocompletion=complete if values else None,
+        ),
     ]
 
 
-def with_options(
-    command: Callable[..., None],
-    replaced: str,
-    options: dict[str, tuple[Any, Any]],
-    collect: Callable[[dict[str, Any]], dict[str, Any]],
-) -> Callable[..., None]:
-    """Return the command with one parameter replaced by options, from whose values `collect` builds it."""
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        for parameter in context.command.params:
+            if isinstance(parameter, TyperOption):
+                parameter.hidden = False
+        typer.echo(context.get_help())
+        raise typer.Exit
 
-    @functools.wraps(command)
-    def wrapped(**values: Any) -> None:
-        made = collect(values)
-        command(**values, **made)
 
-    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != replaced]
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in options.items()
-    ]
-    wrapped.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + more)  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {p.name: p.annotation for p in own + more}
-    return wrapped
+_PROJECT = Annotated[
+    Path | None, typer.Option("--project", help="Take settings from this travas.toml.", metavar="FILE")
+]
+_SET = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Set any setting: travas docs reference/settings; repeatable.", metavar="KEY=VALUE"),
+]
+_HELP_ALL = Annotated[bool, typer.Option("--help-all", help="Show all options.", is_eager=True, callback=_show_all)]
+
+
+def changes(texts: Iterable[str], available: Iterable[str]) -> dict[str, Any]:
+    """Parse KEY=VALUE of `--set`; several of a list are its items."""
+    stated: dict[str, Any] = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        row = setting(key.strip())
+        if not sign:
+            raise ParameterError(f"set is {shown(text)}; use KEY=VALUE", field="set")
+        if row.name not in available:
+            raise ParameterError(f"{row.name} is not used by this command; remove it", field="set")
+        stated[row.name] = (*stated.get(row.name, ()), value.strip()) if row.kind == "list" else value.strip()
+    return stated
+
+
+def _project(file: Path | None, flags: Mapping[str, Any], texts: Iterable[str], available: tuple[str, ...]) -> Project:
+    from ..settings.project import Project
+
+    project = Project() if file is None else Project.load(file)
+    return here(
+        project,
+        {**{name: value for name, value in flags.items() if value not in (None, [], ())}, **changes(texts, available)},
+    )
+
+
+def here(project: Project, stated: Mapping[str, Any]) -> Project:
+    """Return a project with values of the command line, whose paths start from the current folder."""
+    from ..sources.log_location import url_scheme
+
+    changed = dict(stated)
+    for name, value in stated.items():
+        is_path = setting(name).kind == "file" and project.home != Path()
+        if is_path and isinstance(value, str) and value not in ("-", "default") and not url_scheme(value):
+            changed[name] = str(Path(value).absolute())
+    return project.with_values(changed)
+
+
+def _without_flag_types(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption) and parameter.is_flag and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
+class HelpfulCommand(TyperCommand):
+    """A command whose flags, `--help` included, are shown without `<bool>`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters with the help option."""
+        return _without_flag_types(super().get_params(ctx))
+
+
+class HelpfulGroup(TyperGroup):
+    """A group of commands whose flags are shown without `<bool>`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters with the help option."""
+        return _without_flag_types(super().get_params(ctx))

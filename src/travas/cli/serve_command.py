@@ -11,12 +11,14 @@ import typer
 
 from ..trusted.numbers import typed_whole_number
 from .console import console
-from .options import LedgerFile, ledger_of
+from .options import with_settings
 
 if TYPE_CHECKING:
+    from ..settings.project import Project
     from ..web.entrance import Entrance
 
 
+@with_settings(("ledger",), ("ledger",), file=False)
 def serve(
     port: Annotated[str, typer.Option(help="Port of the web app; 0 uses any free port.", metavar="NUMBER")] = "8080",
     host: Annotated[
@@ -32,7 +34,6 @@ def serve(
     minutes_kept: Annotated[
         float, typer.Option(help="Minutes for which uploads are kept after the page is closed.", metavar="NUMBER")
     ] = 15,
-    ledger: LedgerFile = None,
     archive: Annotated[
         Path | None,
         typer.Option(help="Folder in which releases are kept. Default: next to the ledger.", metavar="FOLDER"),
@@ -41,6 +42,8 @@ def serve(
         str, typer.Option(help="Maximum number of concurrent browser sessions.", metavar="NUMBER")
     ] = "20",
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the link instead of opening a browser.")] = False,
+    *,
+    project: Project,
 ) -> None:
     """Start the local web app. It works offline; stop it with Ctrl-C.
 
@@ -52,7 +55,7 @@ def serve(
     wanted, sessions = typed_whole_number(port, "port"), typed_whole_number(max_sessions, "max_sessions")
     limit = int(upload_limit * GIGABYTE) if math.isfinite(upload_limit) else 0
     host = "127.0.0.1" if host == "localhost" else host  # a browser might use the IPv6 address of localhost
-    book = ledger_of(ledger)
+    book = project.ledger()
     with listening(host, wanted) as listener:
         used = listener.getsockname()[1]
         settings = Settings(host, used, tuple(folder or ()), limit, minutes_kept, sessions)

@@ -553,7 +553,7 @@ def event_table(source: Any, reading: Reading) -> EventTable | None:
         return None
     frame = frame.select(pl.all().cast(pl.String, strict=False))
     names = frame.columns
-    roles = Reading(case=reading.case if reading.case in names else None, activities=reading.activities, order="file")
+    roles = Reading(case=reading.case if reading.case in names else None, activity=reading.activity, order="file")
     columns = Columns.of(roles, names, str(source) if isinstance(source, str | Path) else "data frame")
     time = reading.timestamp if reading.timestamp in names else recognised("timestamp", names)
     return EventTable(frame, replace(columns, timestamp=time))

@@ -154,12 +154,12 @@ def find_metric(name: str) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if not callable(metric):
-        raise ParameterError(f"metric is {shown(name)}, which is not a function", field="metric")
+        raise ParameterError(f"metric is {shown(name)}, which is not a function", field="metrics")
     better: Any = getattr(metric, "better", "higher")
     if better not in get_args(Better):
         raise ParameterError(
             f"metric is {shown(name)} with better = {shown(better)}; use one of {', '.join(get_args(Better))}",
-            field="metric",
+            field="metrics",
         )
     meaning = (inspect.getdoc(metric) or "a metric of another package").split("\n")[0]
     return Metric(metric, meaning, better=better)
@@ -464,7 +464,7 @@ def _value(name: str, metric: Metric, original: Any, released: Any) -> Any:
         raise ParameterError(
             f"metric is {shown(name)}, which failed with {type(error).__name__}; it must return a number: correct it, or "
             "use another metric",
-            field="metric",
+            field="metrics",
         ) from error
 
 
@@ -592,7 +592,7 @@ def _variants_of(released: Any, reading: Reading) -> Log:
         content = read_release(Path(released))
         return Log.from_mapping(merged(content.variants, content.counts), content.columns)
     reading = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
-    ours = Reading(activities=released_columns(reading.activities) if reading.activities else ())
+    ours = Reading(activity=released_columns(reading.activity) if reading.activity else ())
     try:
         return read(released, ours)
     except LogError:

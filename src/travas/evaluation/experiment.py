@@ -59,7 +59,7 @@ MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
 _SECTIONS = ("logs", "mechanisms", "metrics", "epsilon", "delta", "data")
 _NO_VARIANTS = {"details", "period", "times", "attributes", "counted"}  # no metric of variants can judge these options
 _READING = [field.name for field in attrs.fields(Reading) if field.name not in _NO_VARIANTS]
-_TYPES: dict[str, type] = {"max_cases": int, "activities": list}  # all other options of a reading are text
+_TYPES: dict[str, type] = {"max_cases": int, "activity": list}  # all other options of a reading are text
 
 Options = tuple[tuple[str, int | str], ...]
 
@@ -236,8 +236,8 @@ def _log(name: str, given: Any, folder: Path) -> LogFile:
     stated = {key: value_of(where, table, key, _TYPES.get(key, str)) for key in table}
     if (file := stated.pop("file", None)) is None:
         raise LogError(f"{where} has no file")
-    if "activities" in stated:
-        stated["activities"] = tuple(stated["activities"])
+    if "activity" in stated:
+        stated["activity"] = tuple(stated["activity"])
     path = folder / file
     try:
         return LogFile(name, path, Reading(**stated), file_digest(path)[:16])  # another log of this name is run again

@@ -1,4 +1,4 @@
-"""Mechanisms by name, by description, by what a user states, and in other packages: entry points and typed dotted paths."""
+"""Mechanisms by name, by description, and in other packages: entry points and typed dotted paths."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from importlib import import_module
 from typing import Any, cast
 
 from ..errors import ParameterError, TravasError, shown
-from ..log.options import TimesRule
-from ..log.plain import from_plain, plain
+from ..log.plain import from_plain
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
-from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, typed_whole_number
+from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon
 from .mechanism import Mechanism, References
 
 Maker = Callable[..., Mechanism]
@@ -140,75 +139,6 @@ def _made(
     if not isinstance(made, Mechanism):
         raise ParameterError(f"mechanism is {shown(name)}, which does not make a travas.Mechanism", field="mechanism")
     return made
-
-
-# -------------------------------------------------------------------------------------- what a user states
-
-
-def times_rule(stated: Mapping[str, Any]) -> TimesRule:
-    """Return whether times are required: if something is said about them."""
-    return "required" if stated.get("zone") or stated.get("resolution") else "if recorded"
-
-
-DETAILS = ("without", "attribute", "bins", "zone", "resolution")
-"""Settings of times and attributes, for mechanisms that release them."""
-
-_NUMBERS = ("minimum_cases", "splits", "max_length", "prune")
-
-
-def described_mechanism(stated: Mapping[str, Any], epsilon: str, delta: str, unit: PrivacyUnit) -> dict[str, Any]:
-    """Describe the mechanism that a user states, for `from_description`."""
-    options = {name: value for name, value in stated.items() if value is not None}
-    name = options.pop("mechanism", "ladder" if "ladder" in options else "optimal")
-    if "ladder" in options and name != "ladder":
-        raise ParameterError(
-            f"mechanism is {shown(name)} and ladder is also set; remove one of them", field="mechanism"
-        )
-    details = {option: options.pop(option) for option in DETAILS if option in options}
-    if has_details(name):
-        options |= {"times": _times(details), "attributes": _attributes(details)}
-    elif details:
-        option = next(iter(details))
-        raise ParameterError(
-            f"{option} is set but mechanism is {shown(name)}; set mechanism to 'synthesis', or remove {option}",
-            field=option,
-        )
-    for option in _NUMBERS:
-        if isinstance(text := options.get(option), str):
-            options[option] = typed_whole_number(text, option)
-    if "ladder" in options:
-        options["rungs"] = options.pop("ladder")
-    return {"mechanism": name, "epsilon": epsilon, "delta": delta, "unit": plain(unit)} | options
-
-
-def _times(details: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Described times: those of the default if nothing is said about them."""
-    stated = {name: details[name] for name in ("zone", "resolution") if name in details}
-    if "without" not in details:
-        return stated
-    if details["without"] != "times":
-        raise ParameterError(f"without is {shown(details['without'])}; use 'times', or leave it out", field="without")
-    for name in stated:
-        raise ParameterError(f"{name} is set but times are left out; remove {name} or without", field=name)
-    return None
-
-
-def _attributes(details: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Described attributes: an attribute with bins is a number, also if it is named on its own too."""
-    edges: dict[str, list[str]] = {}
-    for text in details.get("bins", ()):
-        name, _, numbers = text.rpartition("=")
-        if not name or not numbers.strip() or name in edges:
-            raise ParameterError(f"bins is {shown(text)}; use NAME=1,2,5, once for each attribute", field="bins")
-        edges[name] = [number.strip() for number in numbers.split(",")]
-    return [
-        {"name": name, "bins": edges.get(name, [])} for name in dict.fromkeys([*details.get("attribute", ()), *edges])
-    ]
-
-
-def has_details(mechanism: str) -> bool:
-    """Return whether a mechanism of this name can release times and attributes."""
-    return isinstance(mechanism, str) and mechanism in MECHANISMS and "attributes" in options_of(MECHANISMS[mechanism])
 
 
 # ------------------------------------------------------------------------------------------ other packages

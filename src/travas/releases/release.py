@@ -151,7 +151,7 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
         if column in RESERVED_COLUMNS | attributes or column in columns[:index]:
             raise ParameterError(
                 f"activities has {shown(column)}, the name of another column of the released log; rename the column",
-                field="activities",
+                field="activity",
             )
 
 

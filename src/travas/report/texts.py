@@ -234,7 +234,7 @@ def reading(described: dict[str, Any] | None) -> str:
         return "not stated: the release was made from counts"
     columns = described["columns"]
     named = {role: f"{columns[role]} (recognised by its name)" for role in ("case", "timestamp")}
-    activities = ", ".join(described["activities"]) or f"{', '.join(columns['activities'])} (recognised by its name)"
+    activities = ", ".join(described["activity"]) or f"{', '.join(columns['activities'])} (recognised by its name)"
     parts = [
         f"case: {described['case'] or named['case']}",
         f"activity: {activities}",

@@ -87,7 +87,7 @@ class Columns:
         present = list(schema)
         search = _Search(present)
         case = search.column(reading.case, "case")
-        activities = tuple(search.column(name, "activity") for name in reading.activities or (None,))
+        activities = tuple(search.column(name, "activity") for name in reading.activity or (None,))
         timestamp: str | None = None
         times = reading.timestamp or recognised("timestamp", present)
         # numbers order events, but are not times
@@ -179,7 +179,7 @@ def columns_of(reading: Reading, schema: Mapping[str, pl.DataType], where: str) 
 def lifecycle_note(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
     """Return a note if a log has transitions and all of them are read; by the names of its columns alone."""
     column = recognised("lifecycle", present)
-    if reading.lifecycle != "all" or column is None or column in reading.activities:
+    if reading.lifecycle != "all" or column is None or column in reading.activity:
         return ()
     return (
         f"the log has the lifecycle column {column[:LONGEST_NAME]!r} and all its events are read; if an activity has a "

@@ -47,10 +47,10 @@ def _read(source: Any, reading: Reading, progress: Progress) -> Log:
         source = pl.read_csv(hospital_log().encode(), infer_schema=False)
     if isinstance(source, Mapping):
         check_counts(reading, "a mapping")
-        return Log.from_mapping(source, reading.activities)
+        return Log.from_mapping(source, reading.activity)
     if isinstance(source, list):
         check_counts(reading, "a list of traces")
-        return Log.from_mapping(_counted(source), reading.activities)
+        return Log.from_mapping(_counted(source), reading.activity)
     library = _library(source)
     if is_database(source):
         from .engines.databases import read_database

@@ -467,7 +467,7 @@ def _closed(events: pl.DataFrame, period: Period, activity: str) -> pl.DataFrame
     """
     rows, moment = events.lazy().filter(pl.col(_MOMENT) < microseconds(period.end)), pl.col(_MOMENT)
     if (gap := period.gap_length) is None:
-        is_end = pl.col(activity).cast(pl.String).is_in(list(period.end_activities))
+        is_end = pl.col(activity).cast(pl.String).is_in(list(period.end_activity))
         before = is_end.cast(pl.UInt32).cum_sum() - is_end.cast(pl.UInt32)
         last = moment.filter(is_end).first()
         rows = rows.with_columns(before.over(_CASE).alias(_CLOSINGS), last.over(_CASE).alias(_LAST))

@@ -49,7 +49,7 @@ def _noted_by_pm4py(frame: Any, reading: Reading) -> Reading:
     return attrs.evolve(
         reading,
         case=reading.case or noted.get("case"),
-        activities=reading.activities or activity,
+        activity=reading.activity or activity,
         timestamp=reading.timestamp or (None if reading.order == "file" else noted.get("timestamp")),
     )
 

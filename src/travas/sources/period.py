@@ -29,7 +29,7 @@ _FORMS = (
 def _names(activities: Sequence[str]) -> tuple[str, ...]:
     if isinstance(activities, str) or not isinstance(activities, Sequence):
         raise ParameterError(
-            f"end_activities is {shown(activities)}; use a tuple of names of activities", field="end_activities"
+            f"end_activity is {shown(activities)}; use a tuple of names of activities", field="end_activity"
         )
     return tuple(activities)
 
@@ -41,18 +41,18 @@ class Period:
     Attributes:
         name: The period in UTC: `2026-02`, `2026`, `2026-Q1`, `2026-W07`, `2026-02-14`, or two days `A/B`, of which B is
             not part of it.
-        end_activities: The first event with one of these activities closes a case and is the last of its trace. Of
+        end_activity: The first event with one of these activities closes a case and is the last of its trace. Of
             activities made of several columns, the first column counts.
         gap: Instead: a case is closed when nothing has happened in it for this long, such as `30d`, `12h` or `90m`.
         grace: How long after the end of the period every event of it is present, such as `7d`. No release is made
             before; the guarantee rests on it.
 
-    >>> Period("2026-02", end_activities=("discharge",), grace="7d").earliest_release
+    >>> Period("2026-02", end_activity=("discharge",), grace="7d").earliest_release
     datetime.datetime(2026, 3, 8, 0, 0, tzinfo=datetime.timezone.utc)
     """
 
     name: str
-    end_activities: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    end_activity: tuple[str, ...] = attrs.field(default=(), converter=_names)
     gap: str | None = None
     grace: str = "0d"
 
@@ -60,19 +60,19 @@ class Period:
         if not isinstance(self.name, str):
             raise ParameterError(f"period is {shown(self.name)}; use {_FORMS}", field="period")
         _ = self.start, self.end  # raises if the name is invalid
-        if bool(self.end_activities) == (self.gap is not None):
+        if bool(self.end_activity) == (self.gap is not None):
             raise ParameterError(
-                f"period is {shown(self.name)}: set either end_activities or gap, which close a case",
-                field="end_activities",
+                f"period is {shown(self.name)}: set either end_activity or gap, which close a case",
+                field="end_activity",
             )
-        for activity in self.end_activities:
+        for activity in self.end_activity:
             if not isinstance(activity, str) or not activity:
                 raise ParameterError(
-                    f"end_activities has {shown(activity)}; use names of activities", field="end_activities"
+                    f"end_activity has {shown(activity)}; use names of activities", field="end_activity"
                 )
-        check_encodable("end_activities", *self.end_activities)
-        if len(set(self.end_activities)) != len(self.end_activities):
-            raise ParameterError("end_activities has an activity twice; remove one", field="end_activities")
+        check_encodable("end_activity", *self.end_activity)
+        if len(set(self.end_activity)) != len(self.end_activity):
+            raise ParameterError("end_activity has an activity twice; remove one", field="end_activity")
         if self.gap is not None and not duration("gap", self.gap):
             raise ParameterError(f"gap is {shown(self.gap)}: it must be longer than 0d, such as 30d", field="gap")
         duration("grace", self.grace)
@@ -122,7 +122,7 @@ class Period:
         Returns:
             The values by name.
         """
-        return {"end_activities": sorted(self.end_activities), "gap": self.gap, "grace": self.grace}
+        return {"end_activity": sorted(self.end_activity), "gap": self.gap, "grace": self.grace}
 
     def describe(self) -> dict[str, Any]:
         """Return all values, for the guarantee file.
@@ -131,7 +131,7 @@ class Period:
             The values by name.
         """
         return attrs.asdict(self) | {
-            "end_activities": list(self.end_activities),
+            "end_activity": list(self.end_activity),
             "start": self.start.isoformat(),
             "end": self.end.isoformat(),
         }
@@ -146,12 +146,12 @@ class Period:
         Returns:
             The period.
         """
-        names = {"name", "end_activities", "gap", "grace", "start", "end"}
+        names = {"name", "end_activity", "gap", "grace", "start", "end"}
         if not isinstance(described, Mapping) or set(described) != names:
             raise ParameterError("the description of the period is incomplete", field="period")
-        activities = described["end_activities"]
+        activities = described["end_activity"]
         if not isinstance(activities, list):
-            raise ParameterError("the period has end_activities that are not a list of text", field="period")
+            raise ParameterError("the period has end_activity that are not a list of text", field="period")
         period = cls(described["name"], tuple(activities), described["gap"], described["grace"])
         if period.describe() != dict(described):
             raise ParameterError(f"the period {shown(period.name)} does not start or end as stated", field="period")

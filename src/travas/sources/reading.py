@@ -29,7 +29,7 @@ TRACE_LEVEL = "case:"
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
 DuplicateCases = Literal["fail", "separate", "merge"]
-_NAMES = ("case", "timestamp", "ties", "sheet", "activities")
+_NAMES = ("case", "timestamp", "ties", "sheet", "activity")
 _TEXTS = (*_NAMES[:-1], "timestamp_format", "encoding", "table", "query", "delimiter", "quote")
 _CHOICES = {
     "order": Order,
@@ -67,7 +67,7 @@ _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
     "counted", "table", "delimiter", "quote", "encoding", "lifecycle", "duplicate_events", "format", "sheet",
 )  # fmt: skip
-_DESCRIBED = ("activities", "abstraction", "query", "where", "columns", "recognised")
+_DESCRIBED = ("activity", "abstraction", "query", "where", "columns", "recognised")
 QUERY_USED = "a query was used"
 """Replaces the text of a query in descriptions, because it may name persons."""
 
@@ -142,7 +142,7 @@ def _abstraction(rule: Abstraction | str) -> Abstraction:
 
 def _activities(columns: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(columns, bytes | bytearray) or not isinstance(columns, Sequence):
-        raise ParameterError(f"activities is {shown(columns)}; use a tuple of names of columns", field="activities")
+        raise ParameterError(f"activity is {shown(columns)}; use a tuple of names of columns", field="activity")
     return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
@@ -156,7 +156,7 @@ class Reading:
 
     Attributes:
         case: The case column; in XES, a trace attribute.
-        activities: The activity columns, or the name of one; several columns make an activity a tuple.
+        activity: The activity columns, or the name of one; several columns make an activity a tuple.
         timestamp: The timestamp column.
         timestamp_format: The format of timestamps, as for `datetime.strptime`; None is ISO 8601.
         order: Order of the events of a case: `file` (default for XES) or `time` (default for tables). A table without
@@ -187,7 +187,7 @@ class Reading:
     """
 
     case: str | None = None
-    activities: tuple[str, ...] = attrs.field(default=(), converter=_activities)
+    activity: tuple[str, ...] = attrs.field(default=(), converter=_activities)
     timestamp: str | None = None
     timestamp_format: str | None = None
     order: Order | None = None
@@ -216,19 +216,19 @@ class Reading:
         self._check_characters()
         self._check_unit()
         _check_where(self.where)
-        texts = [(name, getattr(self, name)) for name in _TEXTS] + [("activities", name) for name in self.activities]
+        texts = [(name, getattr(self, name)) for name in _TEXTS] + [("activity", name) for name in self.activity]
         for field, text in texts:
             if text == "" and field in _NAMES:
                 raise ParameterError(f"{field} is empty; set a name", field=field)
             if text is not None and not isinstance(text, str):
                 raise ParameterError(f"{field} is {shown(text)}, which is not text; use text", field=field)
             check_encodable(field, text or "")
-        if len(set(self.activities)) != len(self.activities):
-            raise ParameterError(f"activities is {self.activities}; remove the duplicate column", field="activities")
-        if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activities)):
+        if len(set(self.activity)) != len(self.activity):
+            raise ParameterError(f"activity is {self.activity}; remove the duplicate column", field="activity")
+        if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activity)):
             raise ParameterError(
-                f"activities is {self.activities}; {CASE} and {TIMESTAMP} cannot be activity columns",
-                field="activities",
+                f"activity is {self.activity}; {CASE} and {TIMESTAMP} cannot be activity columns",
+                field="activity",
             )
         if self.table is not None and self.query is not None:
             raise ParameterError("table and query are both set; set only one of them", field="query")
@@ -346,7 +346,7 @@ class Reading:
         lifecycle = {} if roles.lifecycle is None else {"lifecycle": roles.lifecycle}
         columns = {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp}
         return settings | {
-            "activities": list(self.activities),
+            "activity": list(self.activity),
             "abstraction": self.abstraction.as_json(),
             "query": None if self.query is None else QUERY_USED,
             "where": [list(pair) for pair in self.where],
@@ -375,16 +375,16 @@ class Reading:
         for name, value in settings.items():
             if value is not None and not isinstance(value, int if name == "max_cases" else str):
                 raise ParameterError(f"the reading has {name} = {shown(value)}", field=name)
-        activities = description["activities"]
+        activities = description["activity"]
         if not isinstance(activities, list) or not all(isinstance(name, str) for name in activities):
-            raise ParameterError("the reading has activities that are not a list of text", field="activities")
+            raise ParameterError("the reading has an activity that is not a list of text", field="activity")
         if not isinstance(description["where"], list):
             raise ParameterError("the reading has where that is not a list of pairs", field="where")
         where = tuple(tuple(pair) if isinstance(pair, list) else pair for pair in description["where"])
         _check_roles(description["columns"])
         rule = Abstraction.from_json(description["abstraction"])
         period = Period.from_description(description["period"]) if "period" in description else None
-        return cls(activities=tuple(activities), abstraction=rule, where=where, period=period, **settings)
+        return cls(activity=tuple(activities), abstraction=rule, where=where, period=period, **settings)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class TraceLog:
         self.where, self.reading, self._text = where, reading, text
         details = reading.details.settled("recorded")  # the standard has a time for every event
         reads_times = reading.by_time() or details.times == "read"
-        self._activities = reading.activities or (ACTIVITY,)
+        self._activities = reading.activity or (ACTIVITY,)
         self._time = (reading.timestamp or TIMESTAMP) if reads_times else None
         self._unit = None if reading.unit is None else reading.unit.removeprefix(TRACE_LEVEL)
         self._case = (reading.case or ACTIVITY).removeprefix(TRACE_LEVEL)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields
 
-from ..mechanisms import MECHANISMS
-from ..mechanisms.registry import DETAILS, options_of
+from ..settings.table import SETTINGS
 from .recipe import Recipe
 
 READING = {
@@ -24,13 +23,11 @@ READING = {
 """The labels of the fields under More on the step Columns."""
 
 _PROTECT = {
-    *DETAILS,
-    *("end_activities", "gap", "grace"),
     *(field.name for field in fields(Recipe)),
-    *(option for mechanism in MECHANISMS.values() for option in options_of(mechanism)),
+    *(each.name for each in SETTINGS if each.section in ("mechanism", "period")),
 }
 _STEPS = dict.fromkeys(_PROTECT, "Protect") | {
-    **dict.fromkeys(("case", "activities", "timestamp"), "Columns"),
+    **dict.fromkeys(("case", "activity", "timestamp"), "Columns"),
     "stated_cases": "Forecast",
     **dict.fromkeys(("dataset", "reason", "signed_off_by"), "Confirm"),
 }

@@ -37,7 +37,7 @@ class Preview:
     def reading(self) -> Reading:
         """The reading that was recognised."""
         timestamp = None if self.kind == "xes" else self.timestamp
-        return Reading(case=self.case, activities=(self.activity,) if self.activity else (), timestamp=timestamp)
+        return Reading(case=self.case, activity=(self.activity,) if self.activity else (), timestamp=timestamp)
 
 
 async def preview(path: Path, name: str, reading: Reading = DEFAULT_READING) -> Preview:

@@ -13,19 +13,15 @@ import attrs
 from .. import explain
 from ..errors import ParameterError
 from ..log.abstraction import FULL, Abstraction
-from ..mechanisms import MECHANISMS, from_description
+from ..mechanisms import MECHANISMS
 from ..mechanisms.ladder import generalises
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.registry import DETAILS, described_mechanism, has_details, options_of
-from ..releases.release import KINDS, Kind
+from ..mechanisms.registry import options_of
+from ..releases.release import Kind
+from ..settings.project import OFFERED, Project
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import exact_delta, exact_epsilon, typed_whole_number
 from .typed_period import NO_PERIOD, TypedPeriod
-
-OFFERED: dict[Kind, tuple[str, ...]] = {
-    kind: tuple(name for name, mechanism in MECHANISMS.items() if mechanism.kind == kind) for kind in KINDS
-}
-"""The offered mechanisms by kind of release, all with a guarantee. The first of a kind is its default."""
 
 OptionValue = int | str | tuple[str, ...]
 
@@ -80,15 +76,17 @@ class Recipe:
 
     def build(self) -> Mechanism:
         """Return the mechanism, before its tables are built; raises ParameterError if the recipe is invalid."""
-        return from_description(self.describe())
+        return self._project().mechanism()
 
-    def describe(self) -> dict[str, Any]:
-        """The description of the mechanism, as far as it was typed."""
-        unit = self.reading(DEFAULT_READING).privacy_unit
+    def _project(self) -> Project:
+        """What was typed about the mechanism, as settings."""
+        self.reading(DEFAULT_READING)  # refuses a unit that is not complete
         options: dict[str, Any] = dict(self.options)
         if "alphabet" in options:
-            options["alphabet"] = [line.strip() for line in str(options["alphabet"]).splitlines() if line.strip()]
-        return described_mechanism({"mechanism": self.mechanism, **options}, self.epsilon, self.delta, unit)
+            options["alphabet"] = tuple(line.strip() for line in str(options["alphabet"]).splitlines() if line.strip())
+        unit = {"unit": self.unit, "max_cases": self.max_cases} if self.unit else {}
+        stated = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, **unit, **options}
+        return Project(references="refuse").with_values(stated)
 
     def reading(self, columns: Reading) -> Reading:
         """Return how the log is read: columns and order as set, unit, abstraction and period as typed."""
@@ -106,7 +104,7 @@ class Recipe:
     def check(self, columns: Reading) -> None:
         """Raise ParameterError if unit, abstraction, period or mechanism are invalid for any ε and δ."""
         self.reading(columns)
-        self.describe()
+        replace(self, epsilon="1", delta="1e-6")._project().describe()
         if generalises(self._mechanism):
             replace(self, epsilon="10", delta="0.1", unit="").build()
 
@@ -116,7 +114,8 @@ class Recipe:
 
     def with_mechanism(self, name: str) -> Recipe:
         """Return the recipe with another mechanism and the options that it has. Shares mean something else in each."""
-        available = {*options_of(MECHANISMS[name]), *(DETAILS if has_details(name) else ())} - {"shares"}
+        available = {*options_of(MECHANISMS[name])} - {"shares"}
+        available |= {"zone", "resolution"} if "times" in available else set()
         kept = self.options if name == self.mechanism else (pair for pair in self.options if pair[0] in available)
         return replace(self, mechanism=name, options=tuple(kept))
 

@@ -11,7 +11,6 @@ from ..budget.ledger import Ledger
 from ..errors import TravasError
 from ..log.log import Log
 from ..mechanisms import from_description
-from ..mechanisms.registry import times_rule
 from ..pipeline import LogOrigin, Phase, Request, run
 from ..releases.release import Release, ReleasedLog
 from ..sources.reading import Reading
@@ -72,7 +71,7 @@ def release_request(
         mechanism=recipe.build(),
         reading=reading,
         output=output,
-        times=times_rule(dict(recipe.options)),
+        times="required" if {"zone", "resolution"} & set(dict(recipe.options)) else "if recorded",
         ledger=ledger,
         dataset=dataset or None,
         origin=origin,

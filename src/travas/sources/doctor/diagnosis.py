@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,13 +15,10 @@ ObservationLevel = Literal["fact", "choice", "problem"]
 """A fact needs no action; a choice is made by an option; a problem must be fixed in the log, or by an option."""
 
 PROPOSED = (
-    "table", "query", "format", "sheet", "encoding", "delimiter", "quote", "case", "activities", "timestamp",
+    "table", "query", "format", "sheet", "encoding", "delimiter", "quote", "case", "activity", "timestamp",
     "timestamp_format", "order", "lifecycle", "duplicate_cases",
 )  # fmt: skip
 """The only settings that the doctor proposes. Whatever decides about privacy must not be chosen by looking at the log."""
-
-_FLAGS = {"activities": "activity"}
-
 
 STILL_TO_SET = "--epsilon EPSILON --delta DELTA -o OUT"
 """What the doctor does not propose: it must not be chosen by looking at the log."""
@@ -88,10 +84,6 @@ class LogDiagnosis:
         commands = (["travas", "anonymize", self.source, *_options(reading)] for reading in self.readings)
         return tuple(f"{shlex.join(command)} {STILL_TO_SET}" for command in commands)
 
-    def toml(self) -> tuple[str, ...]:
-        """Return the `[reading]` table of a `travas.toml`; several if something is left open."""
-        return tuple("\n".join(["[reading]", *_lines(reading)]) for reading in self.readings)
-
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         return {
@@ -101,11 +93,10 @@ class LogDiagnosis:
             ],
             "choices": {choice.name: dict(choice.options) for choice in self.choices},
             "command_lines": list(self.command_lines()),
-            "toml": list(self.toml()),
         }
 
 
-def _settings(reading: Reading) -> Iterator[tuple[str, Any]]:
+def settings_of(reading: Reading) -> Iterator[tuple[str, Any]]:
     """Yield the proposed settings that differ from the defaults."""
     names = {each.name for each in attrs.fields(Reading)}
     for name in PROPOSED:
@@ -114,13 +105,6 @@ def _settings(reading: Reading) -> Iterator[tuple[str, Any]]:
 
 
 def _options(reading: Reading) -> Iterator[str]:
-    for name, value in _settings(reading):
+    for name, value in settings_of(reading):
         for each in value if isinstance(value, tuple) else (value,):
-            yield from ("--" + _FLAGS.get(name, name).replace("_", "-"), "tab" if each == "\t" else each)
-
-
-def _lines(reading: Reading) -> Iterator[str]:
-    """Yield TOML; its basic strings and arrays of them are written as JSON is."""
-    for name, value in _settings(reading):
-        plain = list(value) if isinstance(value, tuple) else value
-        yield f"{_FLAGS.get(name, name)} = {json.dumps(plain, ensure_ascii=False)}"
+            yield from ("--" + name.replace("_", "-"), "tab" if each == "\t" else each)

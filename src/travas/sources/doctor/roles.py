@@ -142,7 +142,7 @@ class ColumnSearch:
 
     def _activity(self) -> None:
         names = self._table.columns
-        name = self.reading.activities[0] if self.reading.activities else recognised("activity", names)
+        name = self.reading.activity[0] if self.reading.activity else recognised("activity", names)
         if name is not None:
             self._note("activity", f"column {name!r}")
             return
@@ -150,7 +150,7 @@ class ColumnSearch:
         if not possible:
             self._note("activity", "no column of activities; set activity", "problem", "activity")
             return
-        self.reading = attrs.evolve(self.reading, activities=(possible[0],))
+        self.reading = attrs.evolve(self.reading, activity=(possible[0],))
         self._say("activity", possible[0], possible)
 
     def _by_values(self, *, most: bool) -> list[str]:

@@ -29,7 +29,7 @@ def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, l
     column = recognised("lifecycle", table.columns)
     if column is None and reading.lifecycle == "all":
         return reading, list(_unnamed_transitions(table, reading))
-    if column is None or reading.lifecycle != "all" or column in reading.activities:
+    if column is None or reading.lifecycle != "all" or column in reading.activity:
         return reading, []
     if (texts := _texts(table[column])) is None:
         return reading, [_unfit(column, table, "not names", "text", "lifecycle")]
@@ -44,7 +44,7 @@ def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, l
 
 def _unnamed_transitions(table: pl.DataFrame, reading: Reading) -> Iterator[Observation]:
     """Yield the columns whose values are transitions, starts and completions among them, whatever they are called."""
-    used = {reading.case, reading.timestamp, *reading.activities, *(name for name, _ in reading.where)}
+    used = {reading.case, reading.timestamp, *reading.activity, *(name for name, _ in reading.where)}
     for name in table.columns:
         if name in used or table.schema[name] not in (pl.String, pl.Categorical):
             continue
@@ -66,7 +66,7 @@ def row_findings(
 ) -> Iterator[Observation]:
     """Yield what the rows are like."""
     case = reading.case or recognised("case", table.columns)
-    activity = reading.activities[0] if reading.activities else recognised("activity", table.columns)
+    activity = reading.activity[0] if reading.activity else recognised("activity", table.columns)
     time = None if reading.order == "file" else reading.timestamp or recognised("timestamp", table.columns)
     yield Observation("size", number_of(table.height, "events"))
     yield from _missing(table, [name for name in (case, activity, time) if name is not None])

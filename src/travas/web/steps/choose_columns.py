@@ -40,7 +40,7 @@ class _Columns:
         with ui.element("div").classes("fields"):
             value = reading.case if reading.case in cases else None
             self.case = ui.select(cases, value=value, label="Case").classes("role-case")
-            activities = [name for name in reading.activities if name in names]
+            activities = [name for name in reading.activity if name in names]
             self.activities = ui.select(names, value=activities, multiple=True, label="Activity").classes(
                 "role-activity"
             )
@@ -81,7 +81,7 @@ class _Columns:
     def _shown(self) -> Reading:
         """The chosen columns, for the grid."""
         timestamp = None if self.timestamp.value in (None, _NONE) else str(self.timestamp.value)
-        return Reading(case=self.case.value or None, activities=tuple(self.activities.value or ()), timestamp=timestamp)
+        return Reading(case=self.case.value or None, activity=tuple(self.activities.value or ()), timestamp=timestamp)
 
     def _follow(self) -> None:
         self._grid.follow(self._shown())
@@ -90,10 +90,10 @@ class _Columns:
         """Return the reading that was chosen; raises ParameterError if it is invalid."""
         order: Order | None = "file" if self.timestamp.value == _NONE and self._preview.kind == "table" else None
         made = self._more.reading(self._shown(), order)
-        if not made.activities:
+        if not made.activity:
             raise ParameterError(
                 "no column for the activity is chosen: choose one, or several that together are the activity",
-                field="activities",
+                field="activity",
             )
         if made.case is None and made.duplicate_cases != "separate":
             raise ParameterError(

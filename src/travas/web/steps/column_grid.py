@@ -27,7 +27,7 @@ def roles_of(preview: Preview, reading: Reading) -> dict[str, str]:
     roles = {} if reading.case is None or not is_table else {reading.case: "case"}
     timestamp = reading.timestamp if is_table else reading.timestamp or preview.timestamp
     roles |= {} if timestamp is None else {timestamp: "time"}
-    return roles | dict.fromkeys(reading.activities, "activity")
+    return roles | dict.fromkeys(reading.activity, "activity")
 
 
 def grid_options(preview: Preview, reading: Reading, shows_values: bool) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def _summary(session: Session, shown: View) -> None:
     options = ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in recipe.options)
     rows = [
         ["log", session.name],
-        ["activity", ", ".join(session.reading.activities)],
+        ["activity", ", ".join(session.reading.activity)],
         ["guarantee for", holds_for(shown.mechanism.unit)],
         ["released", recipe.kind],
         ["traces", recipe.abstraction or "as they are"],

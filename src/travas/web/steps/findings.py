@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 _TOPICS = {
     "format": "format", "sheet": "sheet", "encoding": "encoding", "delimiter": "delimiter", "quote": "quotes", "case": "case",
-    "activities": "activity", "timestamp": "time", "timestamp_format": "time", "order": "time", "lifecycle": "lifecycle",
+    "activity": "activity", "timestamp": "time", "timestamp_format": "time", "order": "time", "lifecycle": "lifecycle",
     "duplicate_cases": "case",
 }  # fmt: skip
 """The topic of the finding that a fix belongs to."""
 
 _NAMES = {
     "format": "the format", "sheet": "the sheet", "encoding": "the encoding", "delimiter": "the delimiter",
-    "quote": "the quote character", "case": "the case column", "activities": "the activity", "timestamp": "the time column",
+    "quote": "the quote character", "case": "the case column", "activity": "the activity", "timestamp": "the time column",
     "timestamp_format": "the time format", "order": "the order of events", "lifecycle": "the events that are read",
     "duplicate_cases": "traces with the same name",
 }  # fmt: skip
@@ -167,7 +167,7 @@ async def apply(page: Page, fix: Fix) -> None:
             session.preview = result
             recognised = result.reading()
             reading = attrs.evolve(
-                reading, case=recognised.case, activities=recognised.activities, timestamp=recognised.timestamp
+                reading, case=recognised.case, activity=recognised.activity, timestamp=recognised.timestamp
             )
     except TravasError as error:
         page.refuse(in_words(error))

@@ -105,16 +105,16 @@ def _synthetic(page: Page, changed: Callable[[], Any]) -> None:
     def with_times(wanted: bool) -> None:
         for option in ("zone", "resolution"):
             session.recipe = session.recipe.with_option(option, None)
-        take("without", None if wanted else "times")
+        take("times", None if wanted else "none")
         when.refresh()
 
-    times = ui.checkbox("Times, if the log has a time column", value="without" not in given)
+    times = ui.checkbox("Times, if the log has a time column", value="times" not in given)
     times.on_value_change(lambda event: with_times(bool(event.value)))
 
     @ui.refreshable
     def when() -> None:
         said = dict(session.recipe.options)
-        if "without" in said:
+        if "times" in said:
             return
         with ui.element("div").classes("fields"):
             zones = {"": "UTC"} | {name: name for name in sorted(available_timezones())}
@@ -133,17 +133,17 @@ def _attributes(page: Page, take: Callable[[str, tuple[str, ...] | None], None])
     session = page.session
     given = dict(session.recipe.options)
     names = [name for name in offered_columns(session) if name != session.recipe.unit]
-    edges: dict[str, str] = dict(text.rpartition("=")[::2] for text in cast(tuple[str, ...], given.get("bins", ())))
-    attributes = [name for name in (*cast(tuple[str, ...], given.get("attribute", ())), *edges) if name in names]
+    stated = cast(tuple[str, ...], given.get("attributes", ()))
+    edges: dict[str, str] = dict(text.rpartition("=")[::2] for text in stated if "=" in text)
+    attributes = [name for name in (*(text for text in stated if "=" not in text), *edges) if name in names]
 
     def set_edges(name: str, text: str | None) -> None:
         edges[name] = (text or "").strip()
         send()
 
     def send() -> None:
-        bins = tuple(f"{name}={edges[name]}" for name in attributes if edges.get(name))
-        take("attribute", tuple(name for name in attributes if not edges.get(name)))
-        take("bins", bins)
+        given = {name: edges.get(name, "") for name in attributes}
+        take("attributes", tuple(f"{name}={edge}" if edge or "=" in name else name for name, edge in given.items()))
 
     def select(selected: list[str]) -> None:
         attributes[:] = selected

@@ -12,8 +12,8 @@ from ...explain import summary
 from ...mechanisms import MECHANISMS
 from ...mechanisms.ladder import generalises
 from ...mechanisms.registry import options_of
+from ...settings.project import OFFERED
 from ..parts import heading, note, typed_text
-from ..recipe import OFFERED
 from .fields import lines, number, typed
 
 if TYPE_CHECKING:
@@ -124,11 +124,11 @@ def _period(page: Page) -> None:
         field("Days until all events have arrived", "grace_days")
 
     def take(text: str | None) -> None:
-        period = replace(session.recipe.period, end_activities=typed_text(text).strip())
+        period = replace(session.recipe.period, end_activity=typed_text(text).strip())
         session.recipe = replace(session.recipe, period=period)
         page.refuse(session.refused())
 
-    ends = ui.textarea("Or activities that close a case, one per line", value=session.recipe.period.end_activities)
+    ends = ui.textarea("Or activities that close a case, one per line", value=session.recipe.period.end_activity)
     ends.classes("w-full").props("debounce=300 maxlength=10000").on_value_change(lambda event: take(event.value))
     note(
         "A case is counted in the period in which it is closed, and in no other. Releases of different periods share ε."

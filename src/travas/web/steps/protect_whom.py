@@ -64,7 +64,7 @@ def offered_columns(session: Session) -> list[str]:
     """Columns of cases that have no role; a unit that was chosen for another log is still shown."""
     assert session.preview is not None
     reading = session.reading
-    taken = {reading.case} | ({*reading.activities, reading.timestamp} if session.preview.kind == "table" else set())
+    taken = {reading.case} | ({*reading.activity, reading.timestamp} if session.preview.kind == "table" else set())
     selected = [session.recipe.unit] if session.recipe.unit else []
     return list(dict.fromkeys([*(name for name in session.preview.case_columns if name not in taken), *selected]))
 

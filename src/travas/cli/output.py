@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import explain
+from ..budget.account import Account
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
 from ..log.log import Log
 from ..mechanisms.ladder import generalises, rungs_of
@@ -17,8 +19,7 @@ from ..pipeline import Outcome, Request, run
 from ..releases.release import Kind, Release, VariantRelease, about_timestamps
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.numbers import as_text, rounded_up
-from .budget_command import charged, print_charge
-from .console import grid, panel, phases, print_json
+from .console import console, grid, panel, phases, print_json
 
 if TYPE_CHECKING:
     from ..releases.process_map import MapNode, MapRelease
@@ -43,11 +44,12 @@ def run_and_print(request: Request, stated_cases: int | None, as_json: bool, con
     with outcome.after_release():
         released, output, account = outcome.release, cast(Path, outcome.output), outcome.account
         if as_json:
-            print_json(release_facts(released, output, stated_cases) | {"ledger": account and charged(account)})
+            print_json(release_facts(released, output, stated_cases, account))
         else:
             show_release(released, output, stated_cases)
             if account is not None:
                 print_charge(account)
+            print_next(output)
         if confidential:
             print_confidential(released, outcome.variants)
     return outcome
@@ -69,7 +71,17 @@ def print_confidential(released: Release, variants: Log) -> None:
     print("\n".join(lines), file=sys.stderr)
 
 
-def release_facts(released: Release, output: Path, stated_cases: int | None) -> dict[str, Any]:
+def print_next(output: Path) -> None:
+    """Print what to do after a release."""
+    name = shlex.quote(str(output))
+    console().print(
+        f"next       travas verify {name}; for the data protection officer: travas report {name} -o report.html"
+    )
+
+
+def release_facts(
+    released: Release, output: Path, stated_cases: int | None, account: Account | None = None
+) -> dict[str, Any]:
     """Return the facts of a release of any kind for `--json`. All of them are public."""
     guarantee = released.guarantee
     facts, _ = _content(released)
@@ -88,7 +100,28 @@ def release_facts(released: Release, output: Path, stated_cases: int | None) -> 
             *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun),
             *explain.warnings_of(released),
         ],
+        "ledger": account and charged(account),
     }
+
+
+def charged(account: Account) -> dict[str, Any]:
+    """Return the charge of a release for `--json`, without the location of an unnamed log."""
+    return {"dataset": account.name, "releases": len(account.entries), "state": account.remainder}
+
+
+def print_charge(account: Account) -> None:
+    """Print the charge of a release."""
+    table = grid()
+    table.add_row("data set", account.name or "none (counted by location)")
+    spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
+    table.add_row("charged", f"{number_of(len(account.entries), 'releases')}, {spent} in total")
+    table.add_row("budget", account.remainder)
+    panel(table, "Ledger", "cyan")
+    if account.name is None and len(account.entries) == 1:
+        console().print(
+            "note: without a data set name, only releases of this file are added up; "
+            "use --dataset NAME if other files are about the same people"
+        )
 
 
 def show_release(released: Release, output: Path, stated_cases: int | None) -> None:

@@ -1,0 +1,215 @@
+"""The commands that check a release without its log: `verify` and `report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from ..errors import LogError, ParameterError, VerificationError
+from .console import bar, console, grid, panel, percent, print_json, progress
+from .options import AsJson, Force, ReportFile, names_of, with_settings
+
+if TYPE_CHECKING:
+    from ..mechanisms.mechanism import Mechanism
+    from ..settings.project import Project
+    from ..verification.privacy_curve import Point
+    from ..verification.verify import Verified
+
+_FILE = typer.Argument(
+    metavar="FILE", help="A release, or its guarantee file; the other is found beside it.", show_default=False
+)
+
+
+@with_settings(names_of("privacy", "mechanism", without=("guarantee",)), ("epsilon", "delta", "mechanism"), file=False)
+def verify(
+    file: Annotated[Path | None, _FILE] = None,
+    other: ReportFile = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Also compute the exact privacy curve: the worst-case δ at other ε.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the privacy curve: .png, .svg or .pdf.", metavar="FILE")
+    ] = None,
+    as_json: AsJson = False,
+    *,
+    project: Project,
+) -> None:
+    """Rebuild the noise tables of a guarantee, verify them in exact arithmetic and print the result.
+
+    Without a file, it verifies the noise of ε, δ and a mechanism. The exit code is 1 if the verification fails.
+
+    Examples: travas verify release.xes.gz · travas verify --epsilon 1 --delta 1e-6 --curve
+    """
+    from .. import explain
+    from ..trusted.guarantee import Standing
+    from ..verification.opened import pair_of
+    from ..verification.verify import Verified
+    from ..verification.verify import verify as verify_files
+
+    stated = [name for name in project.values if name != "stated_cases"]
+    if file is None and not stated:
+        raise ParameterError("nothing to verify; pass a release or its guarantee file, or set --epsilon and --delta")
+    if file is not None and stated:
+        raise ParameterError(f"a guarantee file states the mechanism and its options; remove {stated[0]}")
+    with progress("building and verifying the noise table"):
+        if file is not None:
+            verified = verify_files(*pair_of(file, other))
+        else:
+            rule = project.mechanism()
+            verified = Verified(rule, rule.guarantee().delta_spent, digest_checked=False)
+    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
+    if facts.standing is Standing.NOT_ESTABLISHED:
+        reasons = "; ".join(facts.assumptions)
+        raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
+    losses = _privacy_curve(mechanism, plot) if curve or plot is not None else ()
+    cases = explain.check_stated_cases(cast("int | None", project.values.get("stated_cases")))
+    weak = explain.weak_protection(facts.epsilon, facts.delta, cases, facts.unit.noun)
+    if as_json:
+        curves = {"curve": [point.as_json() for point in losses]} if losses else {}
+        print_json(_as_json(verified) | {"warnings": list(weak)} | curves)
+        return
+    _show_facts(verified, file is not None, weak)
+    _show_keep_curve(mechanism)
+    if losses:
+        _show_privacy_curve(losses)
+    if plot is not None:
+        console().print(f"figure: {plot}")
+
+
+def _as_json(verified: Verified) -> dict[str, Any]:
+    from ..outputs.guarantee_file import describe_unit
+    from ..trusted.numbers import as_text, rounded_up
+
+    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
+    return {
+        "verified": True,
+        "standing": str(facts.standing),
+        "mechanism": mechanism.name,
+        "epsilon": as_text(mechanism.epsilon),
+        "delta": as_text(mechanism.delta),
+        "delta_spent": rounded_up(facts.delta_spent),
+        "unit": describe_unit(mechanism),
+        "parameters": mechanism.parameters(),
+        "digest_checked": verified.digest_checked,
+        "notes": list(verified.notes),
+        "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in _keep_curve(mechanism)],
+    }
+
+
+def _show_facts(verified: Verified, of_a_file: bool, weak: tuple[str, ...]) -> None:
+    """Print what the guarantee promises and what was compared."""
+    from ..explain import counted_per, noise_in_words
+    from ..trusted.numbers import as_text, rounded_up
+
+    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
+    share = f"  ({float(facts.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
+    matches = "its digest matches the guarantee file, and its content is what travas writes"
+    rows = [
+        ("mechanism", mechanism.name),
+        ("standing", str(facts.standing)),
+        ("guarantee for", facts.holds_for),
+        *([] if mechanism.unit.is_case else [("counted", counted_per(mechanism.unit, mechanism.counted))]),
+        ("ε", as_text(mechanism.epsilon)),
+        ("δ requested", as_text(mechanism.delta)),
+        ("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}"),
+    ]
+    for step in mechanism.parameters().get("steps", []):
+        rows.append(("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}"))
+    rows += [("noise", line) for line in noise_in_words(mechanism)]
+    if of_a_file:
+        checked = matches if verified.digest_checked else "not found beside the guarantee, so it was not checked"
+        rows.append(("release", checked))
+    rows += [("warning", reason) for reason in weak] + [("note", note) for note in verified.notes]
+    table = grid()
+    for row in rows:
+        table.add_row(*row)
+    title = "The guarantee holds, but the protection is weak" if weak else "The guarantee holds"
+    panel(table, title, "yellow" if weak else "green")
+
+
+def _show_keep_curve(mechanism: Mechanism) -> None:
+    from ..releases.release import count_noun
+
+    if not (keeps := _keep_curve(mechanism)):
+        return
+    noun = count_noun(mechanism)
+    table = grid()
+    for cases, kept in keeps:
+        unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
+        table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
+    panel(table, f"Probability that a variant is released, by its number of {noun}", "cyan")
+
+
+def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]:
+    """Compute the privacy curve, and draw it if wanted."""
+    from ..verification.curve_picture import draw_curve
+    from ..verification.privacy_curve import points
+
+    with progress("computing the privacy curve"):
+        curve = points(mechanism)
+    if plot is not None:
+        draw_curve(mechanism, curve, plot)
+    return curve
+
+
+def _show_privacy_curve(points: tuple[Point, ...]) -> None:
+    table = grid()
+    for point in points:
+        shown = point.as_json()
+        bound = "exact" if point.is_exact else f"at least {shown['reached']}"
+        table.add_row(f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}", bound)
+    panel(table, "Worst-case δ at other ε, from what is sampled", "cyan")
+
+
+def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
+    """Return the keep probability at a dozen case counts; empty if it depends on more than the case count."""
+    curve = mechanism.keep_curve()
+    if curve is None or curve.rungs:
+        return []
+    return [(cases, float(curve.probability(cases))) for cases in curve.numbers_of_cases()]
+
+
+_OF_REPORTS = ("output", "dataset", "reason", "signed_off_by", "policy", "ledger", "stated_cases")
+
+
+@with_settings(_OF_REPORTS, _OF_REPORTS, file=False)
+def report(
+    file: Annotated[Path, _FILE],
+    other: ReportFile = None,
+    force: Force = False,
+    *,
+    project: Project,
+) -> None:
+    """Verify a release and write the report for the data protection officer: one printable, public HTML file.
+
+    With --dataset it has the history of the data set. A reason and a sign-off that the ledger recorded are shown as well.
+
+    Example: travas report release.json -o report.html --reason "Decided on 3 May"
+    """
+    from ..budget.policy import Policy
+    from ..report.report_file import write_report
+    from ..verification.opened import pair_of
+    from .budget import existing_ledger
+
+    guarantee, release = pair_of(file, other)
+    if release is None:
+        raise LogError(f"{file}: its release is not beside it; also pass the release")
+    dataset = project.stated("dataset")
+    if "ledger" in project.values and not dataset:
+        raise ParameterError("--ledger requires --dataset; also set --dataset NAME")
+    output = project.path(project.required("output"))
+    with progress("verifying the release"):
+        path = write_report(
+            guarantee,
+            release,
+            output,
+            reason=project.stated("reason"),
+            account=existing_ledger(project).account(dataset) if dataset else None,
+            existing="replace" if force else "fail",
+            stated_cases=cast("int | None", project.values.get("stated_cases")),
+            policy=Policy.applying(project.policy()),
+            signed_off_by=project.stated("signed_off_by"),
+        )
+    console().print(f"report     {path}")

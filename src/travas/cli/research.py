@@ -1,0 +1,152 @@
+"""The research commands: `audit` tests the claim of a release of any tool, `experiment` runs a grid of releases. Confidential."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC
+from .console import console, grid, panel, print_json, progress
+from .log import COLUMNS, READING
+from .options import AsJson, with_settings
+
+if TYPE_CHECKING:
+    from ..evaluation.audit import Audit, Finding
+    from ..settings.project import Project
+
+CONTRADICTED = 1
+"""The exit code if the claim is contradicted."""
+
+
+@with_settings(("epsilon", "delta", *READING), ("epsilon", "delta", *COLUMNS))
+def audit(
+    original: Annotated[
+        str, typer.Argument(metavar="ORIGINAL", help="The original log; the settings of the reading apply to it.")
+    ],
+    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log of any tool.")],
+    canaries: Annotated[
+        str | None,
+        typer.Option(
+            help="A log of made-up cases, each of a different variant and each added to the original log with probability 1/2.",
+            metavar="LOG",
+        ),
+    ] = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(help="A column whose values are public, so that they may reappear; repeatable.", metavar="COLUMN"),
+    ] = None,
+    as_json: AsJson = False,
+    *,
+    project: Project,
+) -> None:
+    """Test whether a release contradicts its claim of (ε, δ). The output is confidential, because the original log is read.
+
+    It never says that a release is private. The exit code is 1 if the claim is contradicted, 0 if no contradiction was
+    found, and 2 if the audit could not be made.
+
+    Example: travas audit hospital.xes.gz released.csv --epsilon 1 --delta 1e-6
+    """
+    from ..evaluation.audit import audit as audit_release
+
+    with progress("testing the release"):
+        result = audit_release(
+            original,
+            released,
+            epsilon=project.required("epsilon"),
+            delta=project.required("delta"),
+            reading=project.reading(),
+            canaries=canaries,
+            public=tuple(public or ()),
+        )
+    if as_json:
+        print_json(result.as_json() | {"confidential": True})
+    else:
+        _show(result)
+    if result.contradictions:
+        raise typer.Exit(CONTRADICTED)
+
+
+def _show(result: Audit) -> None:
+    out = console()
+    out.print(CONFIDENTIAL_HEADING, style="bold yellow")
+    for finding in result.findings:
+        table = grid()
+        table.add_row("assumed", finding.null)
+        for name, words in _words(finding, result):
+            table.add_row(name, words)
+        out.print(finding.name, style="bold")
+        out.print(table)
+    out.print(result.verdict, style="bold red" if result.contradictions else "bold")
+
+
+def _words(finding: Finding, result: Audit) -> list[tuple[str, str]]:
+    if finding.reason:
+        return [("not tested", finding.reason)]
+    needed = finding.needed(result.level)
+    power = (
+        "none: no observation would contradict the claim"
+        if needed is None
+        else f"{needed:,} of {finding.candidates:,} would contradict the claim"
+    )
+    verdict = "contradicts the claim" if finding in result.contradictions else "no contradiction"
+    return [("found", finding.observed), ("p-value", f"{finding.p_value:.2g}: {verdict}"), ("power", power)]
+
+
+def experiment(
+    file: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid to run; see: travas docs experiments.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Results file. Default: GRID.parquet.", metavar="FILE.parquet")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the logs. Default: as set in the grid.", metavar="DIR")
+    ] = None,
+    workers: Annotated[
+        str | None, typer.Option(help="Number of processes. Default: all cores.", metavar="NUMBER")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the results as heatmaps.", metavar="DIR"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a grid of logs × mechanisms × ε × δ. Resumes where it stopped. The results are confidential.
+
+    Example: travas experiment experiments/paper.toml --plot docs/images
+    """
+    from ..evaluation.experiment import experiment as run_experiment
+    from ..evaluation.experiment import read_grid
+    from ..evaluation.results import draw_experiment, summary, summary_path, write_summary
+    from ..trusted.numbers import typed_whole_number
+
+    processes = typed_whole_number(workers, "workers")
+    wanted = read_grid(file, data)
+    target = output or Path(file.name).with_suffix(".parquet")
+    with progress("running the experiment") as watch:
+        table = run_experiment(wanted, target, watch, processes)
+    means = write_summary(summary(wanted, table), summary_path(target))
+    failed = table.filter(table["error"].is_not_null())
+    pictures = [] if plot is None else draw_experiment(wanted, table, plot)
+    if as_json:
+        facts = {
+            "results": str(target),
+            "summary": str(means),
+            "runs": len(table),
+            "failed": len(failed),
+            "pictures": list(map(str, pictures)),
+        }
+        print_json(facts | {"confidential": True})
+        return
+    shown = grid()
+    shown.add_row("results", str(target))
+    shown.add_row("means", f"{means}, with 95 % intervals")
+    shown.add_row("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases")
+    causes = (
+        failed.group_by("label", "error", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    )
+    for label, error, times in causes.head(5).iter_rows():
+        shown.add_row("failed", f"{times:,} × {label}: {error}")
+    for picture in pictures:
+        shown.add_row("picture", str(picture))
+    panel(shown, CONFIDENTIAL_UNLESS_PUBLIC, "yellow")

@@ -1,0 +1,346 @@
+"""Project files: values of settings, complete or not, in one `travas.toml`, from which releases are made.
+
+A draft may be incomplete: what is missing is named when a release is to be made from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+
+from ..budget.account import Approval
+from ..budget.ledger import Ledger
+from ..budget.policy import Policy, check_keys, load_toml
+from ..errors import ParameterError, check_encodable, shown
+from ..log.abstraction import Abstraction, read_activities
+from ..mechanisms.mechanism import Mechanism, References
+from ..mechanisms.registry import MECHANISMS, from_description, options_of
+from ..outputs.atomic import Existing, atomic_output
+from ..pipeline import Request
+from ..releases.release import KINDS
+from ..releases.release import Kind as ReleaseKind
+from ..sources.log_location import url_scheme
+from ..sources.period import Period
+from ..sources.reading import Reading, parse_where
+from ..trusted.guarantee import PrivacyUnit
+from .table import BY_NAME, SECTIONS, SETTINGS, Value, setting
+
+FILE_NAME = "travas.toml"
+
+OFFERED: Mapping[ReleaseKind, tuple[str, ...]] = {
+    kind: tuple(name for name, mechanism in MECHANISMS.items() if mechanism.kind == kind) for kind in KINDS
+}
+"""The mechanisms by kind of release. The first of a kind is its default."""
+
+_READ = [each.name for each in SETTINGS if each.section in ("log", "reading") and each.name != "log"]
+_DETAILS = ("times", "zone", "resolution", "attributes")
+_OPTIONS = [each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", *_DETAILS)]
+_PERIOD = ("every", "end_activity", "gap", "grace")
+
+
+@attrs.frozen
+class Project:
+    """Values of settings by name, and the folder from which relative paths start.
+
+    Attributes:
+        values: The values, as `Setting.parse` returns them.
+        home: The folder of the file.
+        references: `refuse` if the values come from a page: no file is read and nothing imported because of them.
+    """
+
+    values: Mapping[str, Value] = attrs.field(factory=dict)
+    home: Path = Path()
+    references: References = "follow"
+
+    @classmethod
+    def load(cls, path: Path) -> Project:
+        """Read a project file.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The project, which may be incomplete.
+
+        Raises:
+            ParameterError: A key is unknown, a value is not one of its setting, or a password is in the file.
+        """
+        values: dict[str, object] = {}
+        for section, content in check_keys(str(path), load_toml(path), SECTIONS).items():
+            names = [each.name for each in SETTINGS if each.section == section]
+            values |= check_keys(f"{path}: [{section}]", content, names)
+        return cls(home=path.parent).with_values(values)
+
+    def with_values(self, stated: Mapping[str, object]) -> Project:
+        """Return the project with some values set, or removed where they are None.
+
+        Args:
+            stated: Text, whole numbers or lists of text by the names of settings.
+
+        Returns:
+            The project.
+
+        Raises:
+            ParameterError: There is no such setting, or it cannot have this value.
+        """
+        parsed = {name: setting(name).parse(value) for name, value in stated.items() if value is not None}
+        kept = {name: value for name, value in self.values.items() if name not in stated}
+        return attrs.evolve(self, values={name: value for name, value in {**kept, **parsed}.items() if value != ()})
+
+    def text(self) -> str:
+        """Return the content of the file: what is set, each with its help, and the common settings that are not set.
+
+        Returns:
+            TOML, of which everything that is not set is a comment.
+
+        Raises:
+            ParameterError: A value contains a password.
+        """
+        for name in ("log", "query"):
+            if _has_password(str(self.values.get(name, ""))):
+                raise ParameterError(
+                    f"{name} contains a password, which does not belong into a file; set PGPASSWORD, or use a service file",
+                    field=name,
+                )
+        lines = [
+            "# A release project of travas (travas docs project). Make the release: travas release travas.toml",
+            "# All settings: travas docs reference/settings. None is chosen by looking at single cases of the log.",
+        ]
+        for section, about in SECTIONS.items():
+            lines += ["", f"# {about}", f"[{section}]"]
+            for each in SETTINGS:
+                if each.section == section and each.name in self.values:
+                    lines += [f"# {each.help}", f"{each.name} = {_toml(self.values[each.name])}"]
+                elif each.section == section and each.use == "common":
+                    lines += [f"# {each.help}", f"# {each.name} = {_toml(each.parse(each.example))}"]
+        return "\n".join(lines) + "\n"
+
+    def save(self, path: Path, existing: Existing = "fail") -> None:
+        """Write the project file.
+
+        Args:
+            path: The file.
+            existing: What to do if it exists.
+        """
+        text = self.text()
+        check_encodable("project", text)
+        with atomic_output(path, existing) as partial:
+            partial.write_text(text, encoding="utf-8", newline="\n")
+
+    def stated(self, name: str, default: str = "") -> str:
+        """Return the text of a setting.
+
+        Args:
+            name: The setting, not a list.
+            default: What to return if it is not set.
+
+        Returns:
+            The text.
+        """
+        return str(self.values.get(name, default))
+
+    def items(self, name: str) -> tuple[str, ...]:
+        """Return the values of a list.
+
+        Args:
+            name: The setting.
+
+        Returns:
+            The values; none if it is not set.
+        """
+        value = self.values.get(name, ())
+        return value if isinstance(value, tuple) else (str(value),)
+
+    def required(self, name: str) -> str:
+        """Return the text of a setting without which there is no release.
+
+        Args:
+            name: The setting.
+
+        Returns:
+            The text.
+
+        Raises:
+            ParameterError: It is not set.
+        """
+        if name not in self.values:
+            row = BY_NAME[name]
+            raise ParameterError(
+                f"{name} is not set; set it to a value, such as {row.example} (key {name} of [{row.section}] in a project)",
+                field=name,
+            )
+        return self.stated(name)
+
+    def path(self, text: str) -> Path:
+        """Return a path of the project.
+
+        Args:
+            text: The path, relative to the folder of the project.
+
+        Returns:
+            The path.
+        """
+        return self.home / text
+
+    @property
+    def source(self) -> str:
+        """The log: a path relative to the project, or a URL as it is."""
+        log = self.required("log")
+        return log if url_scheme(log) or log == "-" or self.home == Path() else str(self.path(log))
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Who is protected."""
+        return self.with_values(dict.fromkeys(("period", *_PERIOD))).reading().privacy_unit
+
+    def reading(self) -> Reading:
+        """Return the rule from events to variants.
+
+        Returns:
+            The reading, with the period if one is set.
+
+        Raises:
+            ParameterError: The values contradict each other.
+        """
+        options: dict[str, Any] = {name: self.values[name] for name in _READ if name in self.values}
+        if "where" in options:
+            options["where"] = parse_where(options["where"])
+        if "abstraction" in options and self.references == "refuse":
+            options["abstraction"] = Abstraction.parse(options["abstraction"], files="refuse")
+        return Reading(**options, period=self._period())
+
+    def _period(self) -> Period | None:
+        if "period" in self.values:
+            gap = self.stated("gap") or None
+            return Period(self.stated("period"), self.items("end_activity"), gap, self.stated("grace", "0d"))
+        for name in _PERIOD:
+            if name in self.values:
+                raise ParameterError(f"{name} is set but period is not; also set period", field="period")
+        return None
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism, without building its tables.
+
+        Returns:
+            The mechanism.
+
+        Raises:
+            ParameterError: ε or δ is missing, or the mechanism does not have an option that is set.
+        """
+        return from_description(self.describe(), references=self.references)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the mechanism, for `from_description`.
+
+        Returns:
+            Its name, ε, δ, unit and options.
+
+        Raises:
+            ParameterError: ε or δ is missing, or an option is not one of the mechanism.
+        """
+        name, unit = self.stated("mechanism", OFFERED["variants"][0]), self.unit
+        options: dict[str, Any] = {option: self.values[option] for option in _OPTIONS if option in self.values}
+        if isinstance(file := options.get("alphabet"), str):
+            if self.references == "refuse":
+                raise ParameterError("alphabet is the name of a file; use a list of activities", field="alphabet")
+            options["alphabet"] = read_activities(self.path(file))
+        described = {
+            "mechanism": name,
+            "epsilon": self.required("epsilon"),
+            "delta": self.required("delta"),
+            "unit": {"name": unit.name, "max_cases": unit.max_cases},
+        }
+        return described | self._details(name) | options
+
+    def _details(self, mechanism: str) -> dict[str, Any]:
+        """Describe times and attributes; they are refused for a mechanism that releases none."""
+        if mechanism not in MECHANISMS or "attributes" not in options_of(MECHANISMS[mechanism]):
+            for name in _DETAILS:
+                if name in self.values:
+                    raise ParameterError(
+                        f"{name} is set but mechanism is {shown(mechanism)}; set mechanism to 'synthesis', or remove {name}",
+                        field=name,
+                    )
+            return {}
+        times = {name: self.stated(name) for name in ("zone", "resolution") if name in self.values}
+        if self.stated("times") == "none":
+            for name in times:
+                raise ParameterError(f"{name} is set but times are left out; remove {name} or times", field=name)
+        return {
+            "times": None if self.stated("times") == "none" else times,
+            "attributes": list(_attributes(self.items("attributes"))),
+        }
+
+    def policy(self) -> Policy | None:
+        """Return the policy that is set; the pipeline adds its rules to those of the organisation.
+
+        Returns:
+            The policy, or None.
+        """
+        text = self.stated("policy")
+        return Policy.load(Path(text) if text == "default" else self.path(text)) if text else None
+
+    def ledger(self) -> Ledger:
+        """Open the ledger, by default that of the user. It is created if it does not exist.
+
+        Returns:
+            The ledger.
+        """
+        text = self.stated("ledger")
+        return Ledger(self.path(text)) if text else Ledger.default()
+
+    def request(self) -> Request:
+        """Return the release that the values describe.
+
+        Returns:
+            The request, for `pipeline.run`.
+
+        Raises:
+            ParameterError: A value is missing or wrong.
+        """
+        names = ("frequencies", "profile", "dataset", "guarantee")
+        options: dict[str, Any] = {name: self.values[name] for name in names if name in self.values}
+        said_of_times = {"zone", "resolution"} & set(self.values)
+        recipients = "; ".join(self.items("recipients"))
+        return Request(
+            source=self.source,
+            mechanism=self.mechanism(),
+            reading=self.reading(),
+            output=self.path(self.required("output")),
+            times="required" if said_of_times else "if recorded",
+            ledger=self.ledger(),
+            policy=self.policy(),
+            approval=Approval(self.stated("reason"), self.stated("signed_off_by")),
+            about=(
+                *((self.stated("about"),) if "about" in self.values else ()),
+                *((f"It was made for: {recipients}.",) if recipients else ()),
+            ),
+            **options,
+        )
+
+
+def _attributes(texts: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Describe attributes: a name, or NAME=0,10,20 with increasing edges; NAME= is a name that contains an equals sign."""
+    for text in dict.fromkeys(texts):
+        name, equals, edges = text.rpartition("=")
+        yield {
+            "name": name or text,
+            "bins": [edge.strip() for edge in edges.split(",")] if equals and edges.strip() else [],
+        }
+
+
+def _toml(value: Value) -> str:
+    """Write a value as TOML, whose strings and arrays are those of JSON but for one control character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _has_password(text: str) -> bool:
+    try:
+        return "://" in text and urlsplit(text).password is not None
+    except ValueError:
+        return False

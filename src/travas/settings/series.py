@@ -1,0 +1,138 @@
+"""Releases of a project: each has a folder with release, guarantee, report and README, and is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from ..errors import OutputError, ParameterError
+from ..explain import check_stated_cases
+from ..outputs.readme_file import release_files
+from ..pipeline import Outcome, Watch, run
+from ..report.report_file import check_report, write_report
+from ..sources.period import Calendar, Period, duration, latest_period
+from .project import Project
+
+WHOLE_LOG = "whole-log"
+"""The folder of a release without a period."""
+
+REPORT = "report.html"
+"""The name of the report in the folder of a release."""
+
+
+@dataclass(frozen=True)
+class ProjectRelease:
+    """What was made: the outcome of the pipeline, and the files. `outcome.variants` is confidential."""
+
+    outcome: Outcome
+    period: str | None
+    folder: Path
+    release: Path
+    stated_cases: int | None
+
+    @property
+    def report(self) -> Path:
+        """The report for the data protection officer."""
+        return self.folder / REPORT
+
+    @property
+    def guarantee(self) -> Path:
+        """The guarantee file."""
+        return release_files(self.release)[1]
+
+    @property
+    def readme(self) -> Path:
+        """The text that travels with the release."""
+        return release_files(self.release)[0]
+
+
+def with_period(project: Project, now: datetime | None = None) -> Project:
+    """Return a project with the period to release: as set, or the last whose grace period has passed."""
+    if not (project.values.get("end_activity") or project.values.get("gap")):
+        if {"period", "every", "grace"} & set(project.values):
+            raise ParameterError(
+                "the project has periods but no rule that closes a case; set end_activity or gap in [period], or remove "
+                "period, every and grace to release the whole log",
+                field="end_activity",
+            )
+        return project
+    if "period" in project.values:
+        return project
+    grace = duration("grace", project.stated("grace", "0d"))
+    every = cast(Calendar, project.stated("every", "month"))
+    return project.with_values({"period": latest_period(every, (now or datetime.now(UTC)) - grace)})
+
+
+def make_release(project: Project, watch: Watch) -> ProjectRelease:
+    """Make the release of a project, or of its period; `add_report` adds the report."""
+    project = with_period(project).with_values({"output": project.stated("output", "release.xes.gz")})
+    request, period = project.request(), project.reading().period
+    folder = project.path(project.stated("folder", "releases")) / (period.folder if period else WHOLE_LOG)
+    output = folder / project.path(project.required("output")).name
+    stated_cases = check_stated_cases(cast("int | None", project.values.get("stated_cases")))
+    guarantee = release_files(output)[1]
+    with _new_folder(folder):
+        check_report(folder / REPORT, "fail", guarantee, output)
+        outcome = run(replace(request, output=output, about=_about(project, request.about, period)), watch)
+    return ProjectRelease(outcome, period.name if period else None, folder, output, stated_cases)
+
+
+def add_report(project: Project, made: ProjectRelease) -> None:
+    """Write the report on a release of a project. Whatever fails belongs into `made.outcome.after_release()`."""
+    account = made.outcome.account
+    write_report(
+        made.guarantee,
+        made.release,
+        made.report,
+        reason=project.stated("reason"),
+        account=account if account is not None and account.name else None,
+        stated_cases=made.stated_cases,
+        policy=made.outcome.policy,
+        signed_off_by=project.stated("signed_off_by"),
+    )
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[None]:
+    """Create the folder of a release; one that exists is a release that was made. A refused release leaves no folder."""
+    created = [parent for parent in folder.parents if not parent.exists()]
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+    except FileExistsError:
+        if not any(folder.glob("*.guarantee.json")):
+            raise OutputError(
+                f"{folder}: exists but contains no complete release; if an earlier run was stopped, its charge may stand "
+                "(travas budget show); remove the folder to make the release"
+            ) from None
+        raise OutputError(
+            f"{folder}: this period was released before, and its release is there; every release costs, so it is not made "
+            "again; to make another one, move the folder away"
+        ) from None
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be created ({error.strerror}); check folder in [output]") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # not empty: something was made
+            for each in (folder, *created):
+                each.rmdir()
+
+
+def _about(project: Project, said: tuple[str, ...], period: Period | None) -> tuple[str, ...]:
+    """Return what README.txt says beyond the release itself: public facts only."""
+    lines = [f"{REPORT}: its guarantee, for people."]
+    if period is None:
+        lines.append("It counts the cases of the whole log.")
+    else:
+        rule = ", ".join(period.end_activity) if period.end_activity else f"a gap of {period.gap}"
+        days = f"from {period.start:%Y-%m-%d} on and before {period.end:%Y-%m-%d} (UTC)"
+        lines.append(f"It counts the cases of the period {period.name}: those that were closed {days}, by {rule}.")
+        lines.append(f"It assumes that {period.assumption}.")
+    if dataset := project.stated("dataset"):
+        lines.append(f"It was charged to the data set {dataset!r}.")
+    return (*lines, *said)

@@ -1,0 +1,325 @@
+"""Release projects on the command line: travas.toml, `travas init` and `travas release`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from projects import Start
+from travas import Ledger, ParameterError
+from travas.settings.project import Project
+from travas.settings.series import with_period
+from travas.settings.table import BY_NAME, SECTIONS, SETTINGS
+
+
+def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, start: Start, folder: Path) -> None:
+    ran = start(recipients="Group A", about="Visits.", signed_off_by="A. Officer", policy="default")
+    assert (ran.code, ran.err) == (0, "") and "travas release" in ran.out
+    for month in ("2026-01", "2026-02"):
+        ran = travas("release", "--period", month)
+        assert (ran.code, ran.err) == (0, "")
+        made = folder / "releases" / month
+        files = {path.name for path in made.iterdir()}
+        assert files == {"release.json", "release.json.guarantee.json", "report.html", "release.json.README.txt"}
+        assert json.loads((made / "release.json").read_text())["variants"] == [["in", "visit", "out"]]
+        readme = (made / "release.json.README.txt").read_text()
+        assert "Visits." in readme and "Group A" in readme and f"end of the period {month}" in readme
+        report = (made / "report.html").read_text()
+        assert "Decided on 3 May." in report and "default policy of travas" in report and "A. Officer" in report
+        words = shlex.split(readme.strip().splitlines()[-1].partition("travas ")[2])
+        assert travas(words[0], *(made / name for name in words[1:])).code == 0
+    account = travas("budget", "show", "clinic", "--json")
+    assert json.loads(account.out)["datasets"][0]["spent"] == {"epsilon": "1", "delta": "1e-6"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "described"),
+    [
+        (
+            {"mechanism": "prefix-tree", "max_length": 4, "prune": 8, "alphabet": "names.txt"},
+            {"max_length": 4, "prune": 8, "alphabet": ["in", "out", "visit"]},
+        ),
+        ({"mechanism": "utravas", "splits": 2}, {"splits": 2}),
+        ({"mechanism": "map", "parts": ("throughput", "rework")}, {"parts": ["rework", "throughput"]}),
+        (
+            {"mechanism": "synthesis", "attributes": ("ward", "age=0,40,80"), "zone": "Europe/Berlin", "resolution": "minute"},
+            {
+                "times": {"zone": "Europe/Berlin", "resolution": "minute", "weekend": [5, 6]},
+                "attributes": [{"name": "ward", "bins": []}, {"name": "age", "bins": ["0", "40", "80"]}],
+            },
+        ),
+        ({"mechanism": "synthesis", "times": "none"}, {"times": None}),
+    ],
+)  # fmt: skip
+def test_every_mechanism_can_be_released_with_its_options(
+    settings: dict[str, Any], described: dict[str, object], travas: Run, start: Start, folder: Path
+) -> None:
+    (folder / "names.txt").write_text("in\nvisit\nout\n")
+    log = folder / "clinic.csv"
+    head, *rows = log.read_text().splitlines()
+    log.write_text("\n".join([head + ",ward,age", *(f"{row},A,{30 + 20 * (n % 3)}" for n, row in enumerate(rows))]))
+    assert start(**settings).code == 0
+    ran = travas("release", "--period", "2026-01")
+    assert (ran.code, ran.err) == (0, "")
+    stated = json.loads((folder / "releases" / "2026-01" / "release.json.guarantee.json").read_text())["description"]
+    assert stated["mechanism"] == settings["mechanism"] and {name: stated[name] for name in described} == described
+
+
+@pytest.mark.parametrize("name", ["times", "zone", "resolution", "attributes", "shares"])
+def test_times_and_attributes_of_another_mechanism_are_refused(travas: Run, start: Start, name: str) -> None:
+    start(**{name: BY_NAME[name].example})
+    ran = travas("release", "--period", "2026-01", "--json")
+    assert ran.code == 2 and json.loads(ran.out)["error"]["field"] == name
+
+
+def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start: Start, folder: Path) -> None:
+    start()
+    assert travas("release", "--period", "2026-01", "--quiet").code == 0
+    ran = travas("release", "--period", "2026-01")
+    assert ran.code == 2 and str(Path("releases") / "2026-01") in ran.err
+    assert len(Ledger.default().history()) == 1
+
+
+def test_a_refused_release_leaves_no_folder(travas: Run, start: Start, folder: Path) -> None:
+    start()
+    for change in ("epsilon=3", "log=nothing.csv", "stated_cases=0", "output=report.html", "mechanism=nothing"):
+        assert travas("release", "--period", "2026-01", "--set", change).code in (2, 3)
+        assert not (folder / "releases").exists() and not Ledger.default().history()
+
+
+def test_a_folder_without_a_release_is_not_called_one(travas: Run, start: Start, folder: Path) -> None:
+    start()
+    (folder / "releases" / "2026-01").mkdir(parents=True)  # left by a run that was killed
+    ran = travas("release", "--period", "2026-01")
+    assert ran.code == 2 and "contains no complete release" in ran.err and (folder / "releases" / "2026-01").exists()
+
+
+def test_what_init_writes_keeps_the_default_policy(travas: Run, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAVAS_POLICY", "default")
+    start()
+    assert travas("release", "--period", "2026-01").code == 0
+
+
+def test_the_policy_of_the_organisation_holds_in_a_project(travas: Run, start: Start, folder: Path) -> None:
+    policy = Path(os.environ["XDG_DATA_HOME"]) / "travas" / "policy.toml"
+    policy.write_text('[rules.epsilon_per_release]\nat_most = "1/2"\nbecause = "it was agreed"\n')
+    start(epsilon="1")
+    for words in ((), ("--set", "policy=default")):
+        ran = travas("release", "--period", "2026-01", *words)
+        assert ran.code == 2 and "at most 0.5, because it was agreed" in ran.err
+
+
+@pytest.mark.parametrize("step", ["settings.series.write_report", "cli.output.show_release"])
+def test_a_failure_after_the_charge_says_so(
+    step: str, travas: Run, start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start()
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"travas.{step}", fail)
+    ran = travas("release", "--period", "2026-01")
+    assert ran.code == 4 and "the charge to 'clinic' stands" in ran.err
+    assert (folder / "releases" / "2026-01" / "release.json").exists()
+
+
+@pytest.mark.parametrize("name", ["about", "reason", "signed_off_by", "recipients", "output"])
+def test_text_that_cannot_be_written_costs_nothing(
+    name: str, travas: Run, start: Start, folder: Path, book: Ledger
+) -> None:
+    start()
+    ran = travas("release", "--period", "2026-01", "--set", f"{name}=broken \udcff.json")
+    assert ran.code == 2 and not book.account("clinic").entries and not (folder / "releases").exists()
+
+
+def test_what_is_set_overrides_the_file(start: Start, folder: Path) -> None:
+    start(epsilon="1/2")
+    project = Project.load(folder / "travas.toml")
+    assert project.stated("epsilon") == "1/2" and project.items("end_activity") == ("out",)
+    changed = project.with_values({"epsilon": "1/8", "end_activity": None})
+    assert changed.stated("epsilon") == "1/8" and not changed.items("end_activity")
+
+
+def test_a_saved_draft_is_the_same_when_it_is_opened(tmp_path: Path) -> None:
+    """Nothing is needed to be complete; every setting survives, with quotes, control characters and umlauts."""
+    everything = Project(home=tmp_path).with_values({each.name: each.example for each in SETTINGS})
+    odd = {"log": 'a "b"\\c.csv', "end_activity": ("x\x7f\n", "Übergabe"), "epsilon": "1e-3", "max_cases": 3}
+    for project in (Project(home=tmp_path), everything, Project(home=tmp_path).with_values(odd)):
+        project.save(tmp_path / "travas.toml", "replace")
+        assert Project.load(tmp_path / "travas.toml") == project
+        assert list(tomllib.loads(project.text())) == list(SECTIONS)
+    uncommented = "\n".join(
+        line.removeprefix("# ") if " = " in line else line for line in Project().text().splitlines()
+    )
+    shown = tomllib.loads(uncommented)
+    assert {name for each in shown.values() for name in each} == {
+        each.name for each in SETTINGS if each.use == "common"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[privcy]\nepsilon = 1", "did you mean 'privacy'?"),
+        ("[privacy]\nepsilonn = 1", "did you mean 'epsilon'?"),
+        ("[period]\nend_activity = [3]", "must be a list of text"),
+        ("[privacy]\nepsilon = true", "must be text or a number"),
+        ("[log", "not a TOML file"),
+        ("[period]\ngap = '30d'\n[log]\nlog = 'clinic.csv'", "epsilon is not set"),
+        ("", "log is not set"),
+    ],
+)
+def test_a_wrong_or_incomplete_project_is_refused(travas: Run, folder: Path, text: str, message: str) -> None:
+    (folder / "travas.toml").write_text(text)
+    ran = travas("release")
+    assert ran.code == 2 and message in ran.err and len(ran.err.splitlines()) == 1
+
+
+def test_a_draft_has_no_password(tmp_path: Path, travas: Run, folder: Path) -> None:
+    with pytest.raises(ParameterError):
+        Project().with_values({"log": "postgresql://me:secret@host/db"}).save(tmp_path / "travas.toml")
+    ran = travas("init", "postgresql://me:hidden@host/db", "--set", "table=events")
+    assert ran.code == 2 and "hidden" not in ran.err and not (folder / "travas.toml").exists()
+
+
+def test_values_of_a_page_open_no_files(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("a\n")
+    stated = {"mechanism": "map", "epsilon": "1", "delta": "1e-6"}
+    page = Project(home=tmp_path, references="refuse")
+    assert page.with_values(stated | {"alphabet": ("a",)}).mechanism().describe()["alphabet"] == ["a"]
+    for change in ({"alphabet": "names.txt"}, {"mechanism": "os:path"}):
+        with pytest.raises(ParameterError):
+            page.with_values(stated | change).mechanism()
+    with pytest.raises(ParameterError):
+        page.with_values({"abstraction": "only:names.txt"}).reading()
+
+
+def test_decimal_numbers_stay_exact(folder: Path) -> None:
+    (folder / "travas.toml").write_text("[privacy]\nepsilon = 0.1\ndelta = 1e-6\n")
+    assert str(Project.load(folder / "travas.toml").mechanism().epsilon) == "1/10"
+
+
+def test_without_a_period_it_is_the_last_whose_grace_period_has_passed() -> None:
+    def last(every: str, day: str) -> str:
+        project = Project().with_values({"every": every, "gap": "30d", "grace": "7d"})
+        now = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        period = with_period(project, now).reading().period
+        assert period is not None and period.earliest_release <= now
+        return period.name
+
+    assert last("month", "2026-03-07") == "2026-01"
+    assert last("month", "2026-03-08") == "2026-02"
+    assert last("quarter", "2026-04-08") == "2026-Q1"
+    assert last("year", "2026-12-31") == "2025"
+    assert last("week", "2026-01-12") == "2026-W01"
+    assert last("day", "2026-01-12") == "2026-01-04"
+
+
+def test_a_project_without_periods_releases_the_whole_log(travas: Run, folder: Path) -> None:
+    ran = travas("init", "clinic.csv", "--set", "reason=x", "--set", "output=release.csv", "--set", "profile=pm4py")
+    assert ran.code == 0 and not tomllib.loads((folder / "travas.toml").read_text())["period"]
+    assert travas("release").code == 0
+    stated = json.loads((folder / "releases" / "whole-log" / "release.csv.guarantee.json").read_text())["release"]
+    assert stated["profile"] == "pm4py"
+    assert travas("release").code == 2
+
+
+@pytest.mark.parametrize("setting", ["every=month", "grace=7d", "period=2026-01"])
+def test_periods_without_a_rule_that_closes_cases_are_refused(setting: str, travas: Run, folder: Path) -> None:
+    """The whole log would be released every month, and all of these releases add up."""
+    assert travas("init", "clinic.csv", "--set", "reason=x").code == 0
+    ran = travas("release", "--set", setting)
+    assert ran.code == 2 and "end_activity" in ran.err and not (folder / "releases").exists()
+    name, _, value = setting.partition("=")
+    with pytest.raises(ParameterError) as refused:
+        with_period(Project().with_values({name: value}))
+    assert refused.value.field == "end_activity"
+
+
+def test_a_project_that_has_periods_is_not_released_as_a_whole_log_by_accident(travas: Run, start: Start) -> None:
+    start()
+    ran = travas("anonymize", "--project", "travas.toml")
+    assert ran.code == 2 and "(option --period)" in ran.err
+    assert travas("anonymize", "--project", "travas.toml", "--period", "2026-01").code == 0
+
+
+def test_paths_of_a_file_start_from_its_folder_and_those_of_flags_from_here(travas: Run, folder: Path) -> None:
+    (folder / "project").mkdir()
+    assert travas("init", "clinic.csv", "-o", "project/travas.toml", "--set", "dataset=clinic").code == 0
+    text = (folder / "project" / "travas.toml").read_text()
+    assert f'log = "..{os.sep}clinic.csv"' in text
+    assert travas("anonymize", "--project", "project/travas.toml", "-o", "here.csv").code == 0
+    assert (folder / "here.csv").exists()
+
+
+# -------------------------------------------------------------------------------------------------------------- init
+
+
+def test_init_takes_what_the_doctor_proposes_and_what_is_stated_wins(travas: Run, start: Start, folder: Path) -> None:
+    text = (folder / "clinic.csv").read_text().replace(",", ";").replace("activity", "step")
+    (folder / "clinic.csv").write_text(text.replace("case_id", "visit no"))
+    ran = start("--json", case="visit no", activity="step")
+    assert ran.code == 0 and "confidential_findings" in json.loads(ran.out)
+    reading = tomllib.loads((folder / "travas.toml").read_text())["reading"]
+    assert reading["case"] == "visit no" and reading["activity"] == ["step"]
+    assert travas("release", "--period", "2026-01", "--quiet").code == 0
+
+
+def test_init_asks_five_questions_and_what_the_values_leave_open(
+    travas: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"c{n},in,0{n}/02/2026 08:00" for n in range(1, 9)]
+    (folder / "dates.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
+    assert travas("init", "dates.csv").code == 0
+    assert "timestamp_format" not in tomllib.loads((folder / "travas.toml").read_text())["reading"]  # not guessed
+    asked: list[str] = []
+    answers = {"end_activity": "out; gone", "timestamp_format": "%m/%d/%Y %H:%M"}
+
+    def prompt(text: str, default: str, show_default: bool) -> str:
+        asked.append(text)
+        return answers.get(text, default)
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.prompt", prompt)
+    assert travas("init", "dates.csv").code == 2  # it exists
+    assert travas("init", "dates.csv", "--force").code == 0
+    assert asked == ["timestamp_format", "dataset", "unit", "epsilon", "end_activity", "reason"]
+    written = tomllib.loads((folder / "travas.toml").read_text())
+    assert written["period"]["end_activity"] == ["out", "gone"] and written["account"]["dataset"] == "dates"
+    assert written["reading"]["timestamp_format"] == "%m/%d/%Y %H:%M" and "unit" not in written["reading"]
+    answers |= {"unit": "patient", "max_cases": "3", "end_activity": ""}
+    assert travas("init", "dates.csv", "--force", "--set", "epsilon=2").code == 0
+    written = tomllib.loads((folder / "travas.toml").read_text())
+    assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2" and not written["period"]
+
+
+def test_doctor_writes_a_project_that_reads_the_log(travas: Run, folder: Path) -> None:
+    text = (folder / "clinic.csv").read_text().replace("activity", "step").replace("timestamp", "at")
+    (folder / "odd.txt").write_text(text.replace(",", "|"))
+    ran = travas("doctor", "odd.txt", "--activity", "step", "-o", "found.toml")
+    assert ran.code == 0 and "travas anonymize --project found.toml" in ran.out
+    assert Project.load(folder / "found.toml").reading().activity == ("step",)
+    ran = travas(
+        "anonymize",
+        "--project",
+        "found.toml",
+        "--epsilon",
+        1,
+        "--delta",
+        "1e-6",
+        "--dataset",
+        "clinic",
+        "-o",
+        "out.json",
+    )
+    assert (ran.code, ran.err) == (0, "") and "travas verify out.json" in ran.out
+    assert travas("doctor", "odd.txt", "-o", "found.toml").code == 2  # it exists

@@ -1,0 +1,74 @@
+"""The table of settings: every front end takes the same names and values from it."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import attrs
+import pytest
+import typer
+
+import travas
+from travas import ParameterError
+from travas.cli import main as cli
+from travas.mechanisms import MECHANISMS
+from travas.mechanisms.registry import options_of
+from travas.pipeline import Request
+from travas.settings.table import BY_NAME, SETTINGS, setting
+from travas.sources.doctor.diagnosis import PROPOSED
+
+
+def commands(group: Any) -> dict[str, Any]:
+    """All commands by name, those of groups included."""
+    found: dict[str, Any] = {}
+    for name, command in group.commands.items():
+        found |= commands(command) if hasattr(command, "commands") else {name: command}
+    return found
+
+
+COMMANDS = commands(typer.main.get_command(cli.app))
+
+
+def test_every_option_of_a_reading_a_mechanism_and_a_request_is_a_setting() -> None:
+    of_mechanisms = {option for kind in MECHANISMS.values() for option in options_of(kind)} - {"person_table"}
+    of_readings = {field.name for field in attrs.fields(travas.Reading)} - {"counted", "details"}  # of the mechanism
+    of_requests = {*Request.__dataclass_fields__} - {"source", "reading", "existing", "origin", "approval"}
+    of_periods = {field.name for field in attrs.fields(travas.Period)} - {"name"}
+    functions = (travas.anonymize, travas.synthesize, travas.process_map)
+    of_functions = {name for each in functions for name in signature(each).parameters} - {"source", "reading", "watch"}
+    assert of_mechanisms | of_readings | of_requests | of_periods | of_functions <= set(BY_NAME)
+
+
+def test_commands_show_at_most_16_options_and_take_every_setting() -> None:
+    root: Any = typer.main.get_command(cli.app)
+    assert len(root.commands) <= 16
+    for name, command in COMMANDS.items():
+        options = [each for each in command.params if each.param_type_name == "option"]
+        assert len([each for each in options if not each.hidden]) < 16, name  # and --help
+        if any("--set" in each.opts for each in options) and name not in ("init", "release"):
+            assert any("--help-all" in each.opts for each in options)
+    for name in ("anonymize", "synthesize", "map"):
+        flags = {flag for each in COMMANDS[name].params for flag in each.opts}
+        assert {each.flag for each in SETTINGS} - {"--log", "--folder", "--every"} <= flags
+
+
+def test_examples_are_values_and_no_other_types_are() -> None:
+    for each in SETTINGS:
+        assert each.parse(each.example) is not None
+        with pytest.raises(ParameterError) as refused:
+            each.parse(value := 1.5)
+        assert refused.value.field == each.name and str(value) in str(refused.value)
+        with pytest.raises(ParameterError):
+            each.parse("")
+        if each.choices:
+            with pytest.raises(ParameterError, match="use one of"):
+                each.parse("no such choice")
+    assert BY_NAME["max_cases"].parse(3) == BY_NAME["max_cases"].parse("3") == 3
+    assert BY_NAME["epsilon"].parse("1/3") == "1/3" and BY_NAME["activity"].parse("a") == ("a",)
+    with pytest.raises(ParameterError, match="did you mean 'max_cases'"):
+        setting("max-case")
+
+
+def test_only_the_form_of_the_log_is_chosen_by_looking_at_it() -> None:
+    assert {each.name for each in SETTINGS if each.by_looking} == {*PROPOSED, "log"}
