@@ -199,11 +199,7 @@ class Policy:
         return cls(" and ".join(names), (*usual.rules, *more))
 
     def check(
-        self,
-        mechanism: Mechanism,
-        approval: Approval,
-        account: Account | None,
-        period: ChargedPeriod | None,
+        self, mechanism: Mechanism, approval: Approval, account: Account | None, period: ChargedPeriod | None
     ) -> None:
         """Raise PolicyError if a release breaks rules, with the explanations of all; BudgetError if a sum is spent.
 

@@ -121,8 +121,4 @@ def _protection(release: Release) -> list[str]:
         if unit.is_case
         else f"Each {unit.noun} is protected as a whole; the release counts {explain.counted_per(unit, counted)}."
     )
-    return [
-        explain.holds(guarantee),
-        whom,
-        explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.noun),
-    ]
+    return [explain.holds(guarantee), whom, explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.noun)]

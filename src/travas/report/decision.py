@@ -178,10 +178,7 @@ class MapDecision(Decision):
         return (
             Figure(f"{len(self.release.activities):,}", "activities with their own node"),
             Figure(f"{len(self.release.pairs):,}", "pairs of activities that follow each other"),
-            Figure(
-                f"{max(round(total.value), 0):,}",
-                f"{cases}, as measured ({interval})",
-            ),
+            Figure(f"{max(round(total.value), 0):,}", f"{cases}, as measured ({interval})"),
         )
 
     @property

@@ -341,10 +341,7 @@ def _quality_words(content: ReportContent) -> list[tuple[str, str]]:
         return []
     measured, cases = made.quality(), explain.original_cases(made.mechanism, content.person)
     facts = [
-        (
-            "Original log",
-            f"{measured.cases.low:,.0f} to {measured.cases.high:,.0f} {cases} (95 %), as measured",
-        ),
+        ("Original log", f"{measured.cases.low:,.0f} to {measured.cases.high:,.0f} {cases} (95 %), as measured"),
         (
             "Share of released variants",
             f"{made.share_released:.1%} of the {sum(made.counts):,} cases; all others are generated",
@@ -365,10 +362,7 @@ def _of_map(content: ReportContent) -> list[tuple[str, str]]:
         return []
     total, cases = made.total, explain.original_cases(made.mechanism, content.person)
     facts = [
-        (
-            "Original log",
-            f"{math.floor(total.low):,} to {math.ceil(total.high):,} {cases} (95 %), as measured",
-        ),
+        ("Original log", f"{math.floor(total.low):,} to {math.ceil(total.high):,} {cases} (95 %), as measured"),
         ("False pairs", f"about {made.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"),
         ("Measurements", f"SHA-256 {made.measurements.digest}"),
     ]

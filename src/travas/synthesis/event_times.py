@@ -195,10 +195,7 @@ Indexes = NDArray[np.int64]
 
 
 def event_times(
-    measurements: Measurements,
-    traces: Sequence[Trace],
-    counts: Sequence[int],
-    seed: int,
+    measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int
 ) -> NDArray[np.int64]:
     """Times of all events of a synthetic log, in seconds from 1970 in UTC."""
     if measurements.times is None:

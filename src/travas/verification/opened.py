@@ -221,11 +221,7 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
         made = log.release(_stated_mechanism(stated), checked_frequencies(facts["frequencies"]))
         if made is None:
             raise ValueError("no noisy counts")
-        return replace(
-            made,
-            assumptions=texts_of(facts.get("assumptions", [])),
-            reading=stated["reading"],
-        )
+        return replace(made, assumptions=texts_of(facts.get("assumptions", [])), reading=stated["reading"])
     except (LogError, VerificationError):
         raise
     except ParameterError as error:

@@ -22,16 +22,7 @@ from ..trusted.guarantee import Standing
 from .opened import check_digest, load, stated_reading
 from .rewritten import check_content
 
-_FACTS = {
-    "format",
-    "frequencies",
-    "profile",
-    "notices",
-    "abstractions",
-    "sha256",
-    "measurements",
-    "assumptions",
-}
+_FACTS = {"format", "frequencies", "profile", "notices", "abstractions", "sha256", "measurements", "assumptions"}
 """What a guarantee file states about the file of its release."""
 
 
