@@ -144,8 +144,7 @@ def _show_keep_curve(mechanism: Mechanism) -> None:
 
 def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]:
     """Compute the privacy curve, and draw it if wanted."""
-    from ..verification.curve_picture import draw_curve
-    from ..verification.privacy_curve import points
+    from ..verification.privacy_curve import draw_curve, points
 
     with progress("computing the privacy curve"):
         curve = points(mechanism)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,9 +96,8 @@ def _numbered(release: MapRelease) -> Iterator[tuple[int, MapNode]]:
 
 def _quoted(name: str) -> str:
     """A name as a DOT string: control characters are escaped as in other files, then backslashes and quotes."""
-    return (
-        '"' + escape_name(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", " ") + '"'
-    )
+    text = escape_name(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", " ")
+    return f'"{text}"'
 
 
 # --------------------------------------------------------------------------------------------------------- page
@@ -109,22 +109,14 @@ def map_page(release: MapRelease) -> str:
     Names are escaped, and the policy in the page allows its own script and style only.
     """
     guarantee = release.guarantee
+    style = files(__package__).joinpath("templates/map_page.css").read_text(encoding="utf-8")
     about = (
         f"Numbers of cases with noise: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
         f"{guarantee.holds_for}, {guarantee.standing}."
     )
     model = release_graph(release).model()
-    values = {"title": release.title.capitalize(), "about": about, "model": model, **map_assets(_PAGE_STYLE)}
+    values = {"title": release.title.capitalize(), "about": about, "model": model, **map_assets(style)}
     return render(__package__, "map_page.html", values) + "\n"
-
-
-_PAGE_STYLE = """
-:root { color-scheme: light dark; background: light-dark(#f5f7f9, #0b0f13); color: light-dark(#1b2530, #e6ebf0); }
-body { margin: 0 auto; padding: 14px 20px; max-width: 1900px; font: 14px/1.4 system-ui, sans-serif; }
-header { display: flex; flex-wrap: wrap; gap: 0 16px; align-items: baseline; margin-bottom: 10px; }
-header p { margin: 0; color: light-dark(#5a6773, #9aa7b4); }
-h1 { font-size: 18px; margin: 0; }
-"""
 
 
 def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], None]:

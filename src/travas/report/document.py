@@ -282,15 +282,6 @@ class VariantRow:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """The rungs of a ladder, and the cost of each step: (step, ε, δ)."""
-
-    rungs: str
-    each: str
-    rows: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True)
 class CurveSection:
     """The probability of release; `picture` is SVG, `rows` are (cases, probability). Empty if unknown."""
 
@@ -319,19 +310,16 @@ def _rules(content: ReportContent) -> list[str]:
     return [f"{texts.rule(rule)} ({often[str(rule)]:,} of the traces)" for rule in content.abstractions]
 
 
-def _steps(content: ReportContent) -> Steps | None:
+def _steps(content: ReportContent) -> dict[str, Any] | None:
     """Return the shares of the budget by step; None without a ladder."""
     mechanism = content.mechanism
     if not generalises(mechanism):
         return None
     most = mechanism.unit.max_cases
-    return Steps(
-        rungs=", ".join(map(str, rungs_of(mechanism))),
-        each="" if most == 1 else f" for one of the {most} counted cases of a {content.person}, and over all of them",
-        rows=tuple(
-            (step["step"], _number(step["epsilon"]), _number(step["delta"])) for step in mechanism.parameters()["steps"]
-        ),
-    )
+    each = "" if most == 1 else f" for one of the {most} counted cases of a {content.person}, and over all of them"
+    steps = mechanism.parameters()["steps"]
+    rows = [(step["step"], _number(step["epsilon"]), _number(step["delta"])) for step in steps]
+    return {"rungs": ", ".join(map(str, rungs_of(mechanism))), "each": each, "rows": rows}
 
 
 def _quality_words(content: ReportContent) -> list[tuple[str, str]]:

@@ -345,24 +345,17 @@ def read_release(path: Path) -> Content:
 def content_of_json(content: Mapping[str, Any], path: Path) -> Content:
     """Return the traces of a loaded `.json` release that is an event log, or raise LogError."""
     with refusing_malformed(path, _NO_KIND["variants"]):
-        return _content_of(content)
-
-
-def _content_of(content: Mapping[str, Any]) -> Content:
-    traces, columns = traces_of(content), stated_columns(content)
-    counts = whole_numbers(content["counts"])
-    noisy = whole_numbers(content.get("noisy", counts))  # a synthetic log has one number for each trace
-    abstractions = tuple(map(Abstraction.from_json, listed(content["abstractions"])))
-    rungs = whole_numbers(content.get("rungs", [0] * len(traces)))  # a synthetic log has one rule
-    cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]
-    if (
-        not abstractions
-        or not len(traces) == len(counts) == len(noisy) == len(rungs)
-        or not all(0 <= rung < len(abstractions) for rung in rungs)
-    ):
-        raise ValueError("the numbers are not those of the traces")
-    rules = tuple(str(abstractions[rung]) for rung in rungs)
-    return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
+        traces, columns = traces_of(content), stated_columns(content)
+        counts = whole_numbers(content["counts"])
+        noisy = whole_numbers(content.get("noisy", counts))  # a synthetic log has one number for each trace
+        abstractions = tuple(map(Abstraction.from_json, listed(content["abstractions"])))
+        rungs = whole_numbers(content.get("rungs", [0] * len(traces)))  # a synthetic log has one rule
+        cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]
+        are_rules = bool(abstractions) and all(0 <= rung < len(abstractions) for rung in rungs)
+        if not are_rules or not len(traces) == len(counts) == len(noisy) == len(rungs):
+            raise ValueError("the numbers are not those of the traces")
+        rules = tuple(str(abstractions[rung]) for rung in rungs)
+        return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
 
 
 @dataclass(frozen=True)
@@ -416,9 +409,8 @@ def read_cases(path: Path) -> Cases:
         first = frame.columns.index(TIMESTAMP)
         columns = [name for name in frame.columns[:first] if name not in _NO_ACTIVITY]
         names = [CASE, *columns]
-        if not columns or any(frame.schema[name] != pl.String for name in names):
-            raise LogError(f"{path}: {_NO_RELEASE}")
-        if any(frame.select(names).null_count().row(0)):
+        is_text = columns and all(frame.schema[name] == pl.String for name in names)
+        if not is_text or any(frame.select(names).null_count().row(0)):
             raise LogError(f"{path}: {_NO_RELEASE}")
         labels = [name for name in frame.columns[first:] if name not in (TIMESTAMP, TIMES_MARK)]
         cases = frame.group_by(CASE, maintain_order=True).agg(*columns, pl.col(labels).first())

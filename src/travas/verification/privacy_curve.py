@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from pathlib import Path
 
 from ..errors import ParameterError, VerificationError
 from ..mechanisms.mechanism import Mechanism
+from ..outputs.pictures import write_picture
+from ..plots.figures import Panel, draw_panels
 from ..trusted.guarantee import Standing
-from ..trusted.losses import Losses, delta_curve
+from ..trusted.losses import delta_curve
 from ..trusted.numbers import MAX_EPSILON, as_text, rounded_down, rounded_up
 
+_LEAST = 1e-30  # δ below this is not drawn
 POINTS = 16
 """The curve is printed at this many steps from 0 to 2ε."""
 
@@ -46,26 +49,20 @@ class Point:
 class Curve:
     """Bounds of the worst-case δ of a release, from what its mechanism states about its losses."""
 
-    losses: Losses
+    at_most: Callable[[Fraction], Fraction]
+    reached: Callable[[Fraction], Fraction]
 
     def at(self, epsilon: Fraction) -> Point:
         """Return the bounds at ε' ≥ 0."""
-        return Point(epsilon, self._reached(epsilon), self._at_most(epsilon))
-
-    @cached_property
-    def _at_most(self) -> Callable[[Fraction], Fraction]:
-        return delta_curve(((self.losses, 1),), "above")
-
-    @cached_property
-    def _reached(self) -> Callable[[Fraction], Fraction]:
-        return delta_curve(((self.losses, 1),), "below")
+        return Point(epsilon, self.reached(epsilon), self.at_most(epsilon))
 
 
 def privacy_curve(mechanism: Mechanism) -> Curve:
     """Return the privacy curve of a mechanism, for adding or removing one unit."""
     if mechanism.guarantee().standing is Standing.NOT_ESTABLISHED:
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: it has no privacy curve")
-    return Curve(mechanism.losses())
+    steps = ((mechanism.losses(), 1),)
+    return Curve(delta_curve(steps, "above"), delta_curve(steps, "below"))
 
 
 def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Point, ...]:
@@ -75,3 +72,16 @@ def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Poi
     if not all(0 <= epsilon <= 2 * MAX_EPSILON for epsilon in wanted):
         raise ParameterError(f"epsilon of a curve must be from 0 to {2 * MAX_EPSILON}", field="epsilon")
     return tuple(curve.at(epsilon) for epsilon in wanted)
+
+
+def draw_curve(mechanism: Mechanism, points: Sequence[Point], path: Path) -> Path:
+    """Draw the worst-case δ by ε', with the stated (ε, δ)."""
+    lines = {
+        "at most": [(float(point.epsilon), float(point.at_most)) for point in points],
+        "reached by a pair of logs": [(float(point.epsilon), float(point.reached)) for point in points],
+        "stated": [(float(mechanism.epsilon), float(mechanism.delta))],
+    }
+    shown = {name: [(x, y) for x, y in line if y > _LEAST] for name, line in lines.items()}
+    stated = f"ε = {as_text(mechanism.epsilon)}, δ = {as_text(mechanism.delta)}"
+    panel = Panel(f"Worst-case privacy curve of {mechanism.name}, {stated}", "ε'", "δ(ε')", shown, scale="log")
+    return write_picture(path, lambda form: draw_panels([[panel]], "", form))
