@@ -109,3 +109,11 @@ def small_csv(tmp_path: Path) -> Path:
     path = tmp_path / "small.csv"
     path.write_text("\n".join(rows) + "\n")
     return path
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Experiments without worker processes, whose start takes longer than small runs."""
+    from travas.evaluation import experiment
+
+    monkeypatch.setattr(experiment, "_measured", lambda cells, _: ([experiment.measure(cell)] for cell in cells))

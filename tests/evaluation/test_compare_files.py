@@ -86,7 +86,7 @@ def test_a_comparison_states_which_counts_it_used(frequencies: Any, tmp_path: Pa
 
 
 def test_two_halves_of_the_original_are_the_floor(tmp_path: Path) -> None:
-    """No release is closer to a log than another sample of the same process: without it, numbers cannot be judged."""
+    """Another sample of the same process differs by as much: without it, numbers cannot be judged."""
     frequent = {("a", "b"): 6000, ("a", "c"): 3000, ("b",): 1000}
     found = package.compare(frequent, package.anonymize(frequent, epsilon=1, delta="1e-6"))
     assert found.halves is not None and found.halves.values.keys() == found.values.keys() - {

@@ -10,19 +10,15 @@ import sys
 import time
 from pathlib import Path
 
-import attrs
 import polars as pl
 import pytest
 
 from conftest import Run
 from travas import Log, LogError
 from travas.errors import MissingExtraError, OutputError
-from travas.evaluation import experiment as experiments
 from travas.evaluation.compare import METRICS
-from travas.evaluation.experiment import NUMBERS, ORIGINAL, Grid, experiment, measure, read_grid, seeded_release
-from travas.mechanisms import MECHANISMS, prefix_tree
-from travas.mechanisms.registry import options_of
-from travas.sources.reading import Reading
+from travas.evaluation.experiment import NUMBERS, ORIGINAL, Grid, experiment, read_grid, seeded_release
+from travas.mechanisms import prefix_tree
 
 GRID = """
 epsilon = ["1", 0.1]
@@ -79,6 +75,7 @@ def test_a_grid_is_every_log_mechanism_epsilon_delta_and_run(grid: Path) -> None
     ]
 
 
+@pytest.mark.usefixtures("in_process")
 def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_path: Path) -> None:
     wanted = read_grid(grid)
     first = experiment(wanted, tmp_path / "first.parquet", silent)
@@ -95,6 +92,7 @@ def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_pat
     assert not (tmp_path / "first.parquet.journal").exists()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_synthetic_logs_are_measured_and_reproduced(small_csv: Path, tmp_path: Path) -> None:
     rows = ["case_id,activity,timestamp"]
     rows += [
@@ -123,6 +121,7 @@ def test_the_order_in_which_a_log_is_read_changes_no_seeded_release() -> None:
     assert (one.alphabet, one.keys, one.counts.tolist()) == (other.alphabet, other.keys, other.counts.tolist())
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_wider_grid_keeps_what_is_done(grid: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.parquet"
     first = experiment(read_grid(grid), results, silent)
@@ -133,32 +132,40 @@ def test_a_wider_grid_keeps_what_is_done(grid: Path, tmp_path: Path) -> None:
     assert kept.sort("key").equals(first.sort("key"))
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_killed_experiment_resumes_where_it_stopped(grid: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.parquet"
     journal = tmp_path / "results.parquet.journal"
     command = [sys.executable, "-m", "travas", "experiment", str(grid), "-o", str(results), "--workers", "1"]
-    for lines in (1, 10):
-        with subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL) as process:
-            while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= lines):
-                time.sleep(0.01)
-            os.killpg(process.pid, signal.SIGKILL)
+    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
     assert not results.exists()
     with journal.open("a") as out:
         out.write('{"key": "cut off by the ki')
     done = {row["key"]: row for row in map(json.loads, journal.read_text().splitlines()[:-1])}
     finished = experiment(read_grid(grid), results, silent)
-    assert len(done) >= 10
+    assert len(done) >= 3
     for row in finished.filter(pl.col("key").is_in(list(done))).iter_rows(named=True):
         assert row["seconds"] == done[row["key"]]["seconds"]  # not done again
     fresh = experiment(read_grid(grid), tmp_path / "fresh.parquet", silent)
     assert finished.drop("seconds").equals(fresh.drop("seconds"))
 
 
+def test_a_killed_process_ends_the_experiment(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "deadly.py").write_text("import os\n\n\ndef metric(a, b):\n    os._exit(9)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    grid.write_text(GRID.replace("[metrics]", '[metrics]\n"deadly:metric" = 1'))
+    with pytest.raises(LogError, match="a process of the experiment was killed"):
+        experiment(read_grid(grid), tmp_path / "results.parquet", silent, workers=1)
+
+
+@pytest.mark.usefixtures("in_process")
 def test_a_failure_is_a_result_and_counts_as_an_empty_release(
     grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prefix_tree, "MAX_PREFIXES", 1)
-    monkeypatch.setattr(experiments, "_measured", lambda cells, _: ([measure(cell)] for cell in cells))
     table = experiment(read_grid(grid), tmp_path / "results.parquet", silent)
     failed = table.filter(label="tree")
     assert failed["error"].str.contains("the tree is too large").all()
@@ -179,20 +186,15 @@ def test_another_experiment_on_the_same_results_is_refused(grid: Path, tmp_path:
 
 def test_a_file_that_does_not_contain_results_is_refused(grid: Path, tmp_path: Path) -> None:
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
-    with pytest.raises(LogError, match="not the results"):
-        experiment(read_grid(grid), tmp_path / "other.parquet", silent)
-    assert not (tmp_path / "other.parquet.journal").exists()
+    journal = tmp_path / "other.parquet.journal"
+    for kept in (None, '{"key": "a run"}\n'):
+        if kept is not None:
+            journal.write_text(kept)
+        with pytest.raises(LogError, match="not the results"):
+            experiment(read_grid(grid), tmp_path / "other.parquet", silent)
+        assert journal.exists() == (kept is not None)  # what is finished is not lost
     with pytest.raises(OutputError, match="parquet"):
         experiment(read_grid(grid), tmp_path / "other.csv", silent)
-
-
-def test_a_refused_experiment_keeps_the_runs_of_its_journal(grid: Path, tmp_path: Path) -> None:
-    (tmp_path / "other.parquet").write_text("not ours")
-    journal = tmp_path / "other.parquet.journal"
-    journal.write_text('{"key": "a run"}\n')
-    with pytest.raises(LogError, match="not the results"):
-        experiment(read_grid(grid), tmp_path / "other.parquet", silent)
-    assert journal.read_text() == '{"key": "a run"}\n'
 
 
 def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas: Run) -> None:
@@ -226,34 +228,21 @@ def test_no_directory_is_made_for_the_results(grid: Path, tmp_path: Path, travas
         ("on.small", "on.large", "the key 'large' is unknown"),
         ("[mechanisms.ours]", "[mechanisms.original]", "a name other than"),
         ("epsilon =", "epsilon = =", "not a TOML file"),
+        ("delta =", "data = 1\ndelta =", ""),
+        ('mechanism = "optimal"', "mechanism = []", ""),
+        ('mechanism = "optimal"', "mechanism = 1", ""),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\non = 1', ""),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = 1 }', ""),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = [[1]] }', ""),
+        ('mechanism = "optimal"', 'mechanism = "optimal"\nfrequencies = []', ""),
+        ('"small.csv"', '{ file = "small.csv", delimiter = [1] }', ""),
+        ('"small.csv"', '{ file = "small.csv", case = 2020-01-01 }', ""),
     ],
 )  # fmt: skip
 def test_a_wrong_grid_is_one_clear_line(grid: Path, old: str, new: str, words: str, travas: Run) -> None:
     grid.write_text(GRID.replace(old, new, 1))
     ran = travas("experiment", grid, "-o", grid.with_suffix(".parquet"))
     assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1 and str(grid) in ran.err
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("delta =", "data = 1\ndelta ="),
-        ('mechanism = "optimal"', "mechanism = []"),
-        ('mechanism = "optimal"', "mechanism = 1"),
-        ('mechanism = "optimal"', 'mechanism = "optimal"\non = 1'),
-        ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = 1 }'),
-        ('mechanism = "optimal"', 'mechanism = "optimal"\non = { small = [[1]] }'),
-        ('mechanism = "optimal"', 'mechanism = "optimal"\nfrequencies = []'),
-        ('"small.csv"', '{ file = "small.csv", delimiter = [1] }'),
-        ('"small.csv"', '{ file = "small.csv", case = 2020-01-01 }'),
-    ],
-)
-def test_values_of_another_type_are_one_clear_line(grid: Path, old: str, new: str) -> None:
-    assert old in GRID
-    grid.write_text(GRID.replace(old, new, 1))
-    with pytest.raises(LogError) as refused:
-        read_grid(grid)
-    assert str(refused.value).startswith(str(grid)) and "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -283,8 +272,8 @@ def test_an_extra_that_cannot_be_imported_is_not_a_result(
     with monkeypatch.context() as patch:
         patch.syspath_prepend(broken)  # for the processes of the experiment
         with pytest.raises(MissingExtraError, match=r"travas\[metrics\]"):
-            experiment(read_grid(grid), results, silent)
-    assert experiment(read_grid(grid), results, silent)["error"].is_null().all()
+            experiment(read_grid(grid), results, silent, workers=1)
+    assert not results.exists()
 
 
 @pytest.mark.parametrize("module", ["ot", "pm4py"])
@@ -300,6 +289,7 @@ def test_which_metrics_need_an_extra_is_known(module: str, monkeypatch: pytest.M
     assert needing == [name for name in NUMBERS if METRICS[name].extra == extra]
 
 
+@pytest.mark.usefixtures("in_process")
 def test_the_command_runs_draws_and_says_that_it_is_confidential(grid: Path, tmp_path: Path, travas: Run) -> None:
     ran = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--plot", tmp_path / "pictures")
     assert ran.code == 0, ran.err
@@ -317,33 +307,21 @@ def test_the_command_runs_draws_and_says_that_it_is_confidential(grid: Path, tmp
 
 
 @pytest.mark.parametrize(
-    ("table", "line"),
+    ("old", "new", "key"),
     [
-        ("[logs.small]", 'period = "2025-01"'),
-        ("[logs.small]", 'details = "times"'),
-        ("[mechanisms.synthesis]", 'times = "fine"'),
+        ('"small.csv"', '{ file = "small.csv", period = "2025-01" }', "period"),
+        ('"small.csv"', '{ file = "small.csv", details = "times" }', "details"),
+        ('"optimal"', '"synthesis"\ntimes = "fine"', "times"),
     ],
 )
-def test_what_no_metric_can_judge_is_refused(table: str, line: str, grid: Path) -> None:
-    parts = [
-        "epsilon = [1]",
-        'delta = ["1e-6"]',
-        "[metrics]",
-        "similarity = 1",
-        "[mechanisms.synthesis]",
-        "[logs.small]",
-    ]
-    parts.insert(parts.index(table) + 1, line)
-    grid.write_text("\n".join([*parts, 'file = "small.csv"']))
-    with pytest.raises(LogError, match=f"the key '{line.partition(' ')[0]}' is unknown"):
+def test_what_no_metric_can_judge_is_refused(old: str, new: str, key: str, grid: Path) -> None:
+    grid.write_text(GRID.replace(old, new, 1))
+    with pytest.raises(LogError, match=f"the key '{key}' is unknown"):
         read_grid(grid)
 
 
-def test_the_page_names_every_key(grid: Path) -> None:
+def test_the_example_of_the_page_is_a_grid(grid: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
-    keys = {option for name in MECHANISMS for option in options_of(MECHANISMS[name])} - {"alphabet", "person_table"}
-    keys |= {field.name for field in attrs.fields(Reading)} - {"unit", "max_cases", "counted"}
-    assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
     example = page.partition("```toml\n")[2].partition("```")[0]
     log = (grid.parent / "small.csv").read_text()
     (grid.parent / "hospital.csv").write_text(log)

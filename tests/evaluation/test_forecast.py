@@ -117,24 +117,6 @@ def test_only_where_the_number_of_cases_decides() -> None:
         forecast(Log.from_mapping({}), [mechanism("optimal", "1", "1e-6")], parse_ladder("full"))
 
 
-def test_words_for_the_person_who_signs() -> None:
-    about_epsilon, about_delta = explain.meaning(Fraction(1), Fraction(1, 10**6), "case")
-    assert "by at most the factor 2.72" in about_epsilon and "at most 1 in 1,000,000" in about_delta
-    rules = [mechanism("optimal", epsilon, delta) for epsilon in ("1", "8") for delta in ("1e-6", "0.1")]
-    spread = {("a", str(number)): 1 for number in range(300)}
-    words = " ".join(forecast(spread, rules, parse_ladder("full,prefix:1")).recommendation())
-    assert (
-        words.startswith("ε = 1, δ = 1e-6")
-        and "full keeps 0% of the cases" in words
-        and "is prefix:1, with 100%" in words
-    )
-    assert "at most 0.0003" in words  # 300 cases, δ each
-    words = " ".join(forecast({("a",): 500}, rules, parse_ladder("full,prefix:1")).recommendation())
-    assert "Full variants keep 100% of the cases" in words
-    words = " ".join(forecast(spread, rules, parse_ladder("full,fold")).recommendation())
-    assert "No abstraction keeps half" in words
-
-
 def test_weak_protection_is_that_of_the_unit(travas: Run) -> None:
     reasons = explain.weak_protection(Fraction(8), Fraction(1, 10), 1000, "patient")
     assert len(reasons) == 3 and all("patient" in reason and "one case" not in reason for reason in reasons)

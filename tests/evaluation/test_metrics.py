@@ -133,12 +133,10 @@ def test_more_than_a_thousand_activities_and_long_names() -> None:
     assert relative_log_similarity(subset, some) == pytest.approx(0, abs=1e-12)
 
 
-def test_the_longest_traces(data: Path) -> None:
-    log = read(data / "bpic2011-hospital.xes.gz")
-    longest = [tuple(map(str, trace)) for trace, _ in sorted(log.items(), key=lambda item: len(item[0]))[-3:]]
-    assert max(map(len, longest)) == 1814
-    original: PlainLog = dict.fromkeys(longest[:2], 2)
-    released: PlainLog = dict.fromkeys(longest[1:], 1)
+def test_long_traces() -> None:
+    """Their distances do not fit into a byte."""
+    original: PlainLog = {("a", "b") * 200: 2, ("a",) * 300: 2}
+    released: PlainLog = {("b", "c") * 190: 1, ("a",) * 300: 1}
     assert relative_log_similarity(original, released) == pytest.approx(plain_similarity(original, released), abs=1e-9)
     assert absolute_log_difference(original, released) == plain_difference(original, released, "length")
 
@@ -219,7 +217,7 @@ def test_compare_measures_by_name() -> None:
     assert "empty" in compare(original, {}).remarks[0]
 
 
-@pytest.mark.parametrize("suffix", [".json", ".xes.gz", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".json", ".csv"])
 def test_compare_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"out{suffix}"
     travas("anonymize", small_csv, "--epsilon", 2, "--delta", 0.5, "-o", out)
@@ -231,7 +229,7 @@ def test_compare_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     assert {*DEFAULT_METRICS, "confidential", "remarks", "frequencies", "halves"} == set(facts)
     assert 0 <= facts["relative_log_similarity"] <= 1
     one = json.loads(travas("compare", small_csv, out, "--json", "--metrics", "case_coverage").out)
-    assert set(one) == {"case_coverage", "confidential", "remarks", "frequencies"}
+    assert set(one) == {"case_coverage", "confidential", "remarks", "frequencies", "halves"}
 
 
 def test_compare_with_an_empty_release_and_with_other_columns(travas: Run, small_csv: Path, tmp_path: Path) -> None:

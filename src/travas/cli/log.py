@@ -296,7 +296,7 @@ def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], weak: list[str],
 
 
 def _show_forecast(forecast: Forecast, weak: list[str], as_json: bool) -> None:
-    """Print the expected shares of the original log and a recommendation. Confidential."""
+    """Print the expected shares of the original log. Confidential."""
     from rich.table import Table
 
     from ..evaluation.forecast import LOOKING, WHATS
@@ -318,7 +318,6 @@ def _show_forecast(forecast: Forecast, weak: list[str], as_json: bool) -> None:
             {
                 "confidential": True,
                 "expected": cells,
-                "recommendation": list(forecast.recommendation()),
                 "warning": LOOKING,
                 "warnings": weak,
             }
@@ -335,7 +334,7 @@ def _show_forecast(forecast: Forecast, weak: list[str], as_json: bool) -> None:
             table.add_row(*row)
         out.print(table)
     out.print()
-    for line in (*forecast.recommendation(), *weak, LOOKING):
+    for line in (*weak, LOOKING):
         out.print(line)
 
 
@@ -464,7 +463,7 @@ def _show_comparison(comparison: Comparison) -> None:
             table.add_row(name.replace("_", " "), shown, in_one_line(floor.values.get(name)), find_metric(name).meaning)
     out.print(table)
     if floor.values:
-        out.print(f"halves: {HALVES.lower()}, compared with each other; no release can be expected to be closer")
+        out.print(f"halves: {HALVES.lower()}, compared with each other: differences of that size are chance")
     if "top_variants" in comparison.values:
         table = Table(title="Most frequent variants", title_justify="left", box=None)
         for column in ("original", "released"):

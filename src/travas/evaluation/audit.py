@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -65,13 +66,8 @@ class Finding:
 
     def needed(self, level: float) -> int | None:
         """The least number of hits that contradicts the claim at this level; None if no number does."""
-        if not self.candidates or self.at(self.candidates) > level:
-            return None
-        low, high = 0, self.candidates
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.at(middle) <= level else (middle, high)
-        return high
+        hits = 1 + bisect_left(range(1, self.candidates + 1), True, key=lambda hits: self.at(hits) <= level)
+        return hits if hits <= self.candidates else None
 
     def power(self, level: float) -> float:
         """The probability that the test contradicts a method that copies each candidate with probability `COPIED`."""

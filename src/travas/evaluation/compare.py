@@ -175,7 +175,7 @@ class Comparison:
         details: How far times and attributes of a synthetic log are from the original; None without metrics of them.
         process_map: How far the numbers of a process map are from the original; None for an event log.
         frequencies: Which counts of the release were compared; empty if it is not known.
-        halves: The same for two random halves of the original: the floor, which no release can be expected to beat.
+        halves: The same for two random halves of the original: the floor, because differences of that size are chance.
     """
 
     values: dict[str, Any]

@@ -462,6 +462,6 @@ def _table(grid: Grid, done: Mapping[str, dict[str, Any]]) -> pl.DataFrame:
     types |= dict.fromkeys(("max_cases", "run", "variants", "cases"), pl.Int64)
     order = ("log", "unit", "max_cases", "label", "mechanism", "options", "frequencies", "epsilon", "delta", "run")
     names = (*order, "seed", "variants", "cases", *grid.metrics, "error", "seconds", "key")
-    rows = [done[cell.key] | cell.facts() for cell in grid.cells() if cell.key in done]
+    rows = [done[cell.key] for cell in grid.cells() if cell.key in done]
     schema = {name: types.get(name, pl.Float64) for name in names}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from .. import explain
 from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr
 from ..log.abstraction import Abstraction
 from ..log.log import Log
@@ -27,9 +26,6 @@ from .compare import checked_abstractions, checked_items
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
 ABSTRACTIONS = "full,fold,first,prefix:16,prefix:8,prefix:4,set"
-PREFERRED = (Fraction(1), Fraction(1, 10**6))
-"""Defensible parameters: the recommendation is the closest cell of the grid that is at least as strict."""
-
 WHATS: tuple[Literal["cases", "variants"], ...] = ("cases", "variants")
 """What a forecast gives shares of."""
 
@@ -86,11 +82,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected shares for a grid of (ε, δ) and abstractions, the number of cases, and the protected unit. Confidential."""
+    """Expected shares for a grid of (ε, δ) and abstractions and the number of cases. Confidential."""
 
     cells: tuple[Expected, ...]
     cases: int
-    unit: str = "case"
 
     def __repr__(self) -> str:
         return confidential_repr(self)
@@ -109,35 +104,7 @@ class Forecast:
         for what in WHATS:
             head, *rows = self.shares(what)
             parts += [paragraph(f"Expected share of the {what} kept"), table(head, rows)]
-        return fragment([*parts, *map(paragraph, (*self.recommendation(), LOOKING))])
-
-    def recommendation(self) -> tuple[str, ...]:
-        """Return recommended parameters as sentences. ε and δ are the defensible ones and do not depend on the log."""
-        epsilon = _nearest({cell.epsilon for cell in self.cells}, PREFERRED[0])
-        delta = _nearest({cell.delta for cell in self.cells}, PREFERRED[1])
-        there = [cell for cell in self.cells if (cell.epsilon, cell.delta) == (epsilon, delta)]
-        good = next((cell for cell in there if cell.cases >= explain.HALF), None)
-        if good is None:
-            best = max(there, key=lambda cell: cell.cases)
-            which = (
-                f"No abstraction keeps half of the cases; {best.abstraction} keeps the most, {_percent(best.cases)}."
-            )
-        elif not good.abstraction.steps:
-            which = f"Full variants keep {_percent(good.cases)} of the cases; no abstraction is needed."
-        else:
-            finest = there[0]
-            which = (
-                f"{finest.abstraction} keeps {_percent(finest.cases)} of the cases; the first abstraction that keeps half "
-                f"of them is {good.abstraction}, with {_percent(good.cases)}."
-            )
-        return (
-            f"ε = {as_text(epsilon)}, δ = {as_text(delta)}.",
-            *explain.meaning(epsilon, delta, self.unit),
-            f"Over all {self.cases:,} cases, the probability that any case with a unique variant becomes visible is at "
-            f"most {float(min(delta * self.cases, Fraction(1))):.2g}.",
-            which,
-            "The default ladder selects an abstraction within ε and δ; then no abstraction has to be chosen here.",
-        )
+        return fragment([*parts, paragraph(LOOKING)])
 
 
 def forecast(
@@ -168,7 +135,7 @@ def forecast(
     events = int(lengths @ variants.counts)
     under = [(abstraction, abstraction.of(variants)) for abstraction in compared]
     cells = (_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under)
-    return Forecast(tuple(cells), cases, variants.unit.noun)
+    return Forecast(tuple(cells), cases)
 
 
 def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, all_cases: int, all_events: int) -> Expected:
@@ -196,11 +163,6 @@ def _curve(mechanism: Mechanism) -> KeepCurve:
             field="mechanism",
         )
     return curve
-
-
-def _nearest(offered: set[Fraction], preferred: Fraction) -> Fraction:
-    """Return the largest value that is not above the preferred one, otherwise the smallest."""
-    return max((value for value in offered if value <= preferred), default=min(offered))
 
 
 def _percent(share: Fraction) -> str:
