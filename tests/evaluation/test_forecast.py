@@ -132,7 +132,7 @@ def test_the_command_line_without_a_log(travas: Run, tmp_path: Path) -> None:
     assert facts["confidential"] is False and facts["forecast"][0]["chances"][-1]["kept"] == 1
     assert "--epsilon and --delta are required without a log" in travas("forecast", "--epsilon", 1).err
     assert (
-        "--abstractions requires a log"
+        "abstractions requires a log"
         in travas("forecast", "--epsilon", 1, "--delta", 1e-6, "--abstractions", "full").err
     )
     assert (
