@@ -1,7 +1,7 @@
 """Fitness and precision of models from maps, variants, ladders and synthetic logs: `make bench-map-models`.
 
 The inductive miner discovers a model from each release at ε = 1 and δ = 1e-6; the original log is replayed on it, as
-`travas compare --metric fitness --metric precision` does. `original` is the original's own model. Means of 5 runs with
+`travas compare --metrics fitness --metrics precision` does. `original` is the original's own model. Means of 5 runs with
 seeded noise, and how many of them released something. `LOGS="sepsis receipt" RUNS=2 make bench-map-models` runs a part.
 """
 

@@ -13,7 +13,7 @@ from conftest import Run
 from travas.errors import CONFIDENTIAL
 
 SOURCES = Path(travas.__file__).parent
-OF_FILES = ("budget/policy.py", "project/project_file.py")
+OF_FILES = ("budget/policy.py", "settings/project.py")
 """Errors about the settings of a file name the file and the setting; no parameter has the value."""
 ABOUT_NO_PARAMETER = ("the release is not a process map", "a Release is made by a mechanism", "the web app needs Linux")
 
@@ -38,7 +38,7 @@ def test_every_error_about_a_parameter_names_it() -> None:
     ("words", "option"),
     [
         (("--abstraction", "foo:3"), "--abstraction"),
-        (("--mechanism", "ladder", "--rungs", "full,foo:3"), "--mechanism", "ladder", "--rungs"),
+        (("--mechanism", "ladder", "--rungs", "full,foo:3"), "--rungs"),
         (("--activity", "nothing"), "--activity"),
         (("--case", "nothing", "--timestamp", "never"), "--case, --timestamp"),
         (("--case", ""), "--case"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 import pytest
@@ -12,11 +12,16 @@ import typer
 import travas
 from travas import ParameterError
 from travas.cli import main as cli
+from travas.log.options import Resolution
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.registry import options_of
-from travas.pipeline import Request
+from travas.pipeline import GuaranteeRule, Request
+from travas.releases.release import Frequencies, Profile
 from travas.settings.table import BY_NAME, SETTINGS, setting
 from travas.sources.doctor.diagnosis import PROPOSED
+from travas.sources.formats import Format
+from travas.sources.period import Calendar
+from travas.sources.reading import DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order
 
 
 def commands(group: Any) -> dict[str, Any]:
@@ -36,7 +41,9 @@ def test_every_option_of_a_reading_a_mechanism_and_a_request_is_a_setting() -> N
     of_requests = {*Request.__dataclass_fields__} - {"source", "reading", "existing", "origin", "approval"}
     of_periods = {field.name for field in attrs.fields(travas.Period)} - {"name"}
     functions = (travas.anonymize, travas.synthesize, travas.process_map)
-    of_functions = {name for each in functions for name in signature(each).parameters} - {"source", "reading", "watch"}
+    of_functions = {name for each in functions for name in signature(each).parameters} - {
+        *("source", "reading", "watch", "options")
+    }
     assert of_mechanisms | of_readings | of_requests | of_periods | of_functions <= set(BY_NAME)
 
 
@@ -68,6 +75,21 @@ def test_examples_are_values_and_no_other_types_are() -> None:
     assert BY_NAME["epsilon"].parse("1/3") == "1/3" and BY_NAME["activity"].parse("a") == ("a",)
     with pytest.raises(ParameterError, match="did you mean 'max_cases'"):
         setting("max-case")
+
+
+LITERALS = {
+    "format": Format, "order": Order, "on_missing": OnMissing, "duplicate_cases": DuplicateCases, "lifecycle": Lifecycle,
+    "duplicate_events": DuplicateEvents, "guarantee": GuaranteeRule, "resolution": Resolution, "frequencies": Frequencies,
+    "profile": Profile, "every": Calendar,
+}  # fmt: skip
+
+
+def test_choices_are_those_of_the_types() -> None:
+    """They are written out in the table, so that `travas --help` imports nothing else."""
+    assert {each.name: each.choices for each in SETTINGS if each.choices and each.name != "times"} == {
+        name: get_args(kind) for name, kind in LITERALS.items()
+    }
+    assert ", ".join(MECHANISMS) in BY_NAME["mechanism"].help
 
 
 def test_only_the_form_of_the_log_is_chosen_by_looking_at_it() -> None:

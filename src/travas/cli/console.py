@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal
 
 import typer
 
-from ..errors import CONFIDENTIAL
-from ..log.log import Log
-from ..mechanisms.mechanism import Progress
-from ..pipeline import Phase
+Progress = Callable[[float], None]
 
 
 def percent(share: float) -> str:
@@ -36,6 +33,14 @@ def grid(justify: Literal["left", "right"] = "left") -> Any:
     grid.add_column(overflow="fold", justify=justify)
     grid.add_column(overflow="fold")
     return grid
+
+
+def rows_of(rows: Iterable[Sequence[str]], justify: Literal["left", "right"] = "left") -> Any:
+    """Return a table of these rows."""
+    table = grid(justify)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 _QUIET = ContextVar("quiet", default=False)
@@ -92,7 +97,7 @@ def phases() -> Iterator[Callable[[str, float], None]]:
 
         def watch(phase: str, share: float) -> None:
             nonlocal current, update
-            if phase == Phase.DONE:
+            if phase == "done":
                 bars.close()
                 return
             if phase != current or update is None:
@@ -101,8 +106,3 @@ def phases() -> Iterator[Callable[[str, float], None]]:
             update(share)
 
         yield watch
-
-
-def print_notes(variants: Log) -> None:
-    for note in variants.notes:
-        console().print(f"{CONFIDENTIAL} {note}")

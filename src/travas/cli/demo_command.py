@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..errors import MissingExtraError, OutputError
-from ..log.options import Times
-from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.selection import Optimal
-from ..outputs.atomic import Existing, atomic_output, check_target
-from ..outputs.readme_file import release_files
-from ..pipeline import Outcome, Request, run
-from ..sources.example_log import ExampleLog
-from .console import console, grid, panel, phases
+from .console import console, panel, phases, rows_of
 
 if TYPE_CHECKING:
-    pass
+    from ..outputs.atomic import Existing
+    from ..pipeline import Outcome
 
 FILES = {"variants": "demo-variants.xes.gz", "synthetic log": "demo-synthetic.xes.gz", "process map": "demo-map.json"}
 """The files of the demo by the kind of release. The examples of the documentation write none of these names."""
@@ -34,6 +28,7 @@ def demo(
 
     Example: travas demo
     """
+    from ..outputs.atomic import check_target
     from ..outputs.write import write_hospital_log
     from ..report.demo_page import DemoPictures, demo_html, is_demo_page
 
@@ -45,7 +40,7 @@ def demo(
                 raise OutputError(f"{target}: already exists; choose another directory", field="output")
             check_target(target, existing)
     write_hospital_log(output / "hospital.csv")
-    outcomes = [_released(mechanism, output / FILES[mechanism.kind], existing) for mechanism in _mechanisms()]
+    outcomes = _released(output, existing)
     pictures = DemoPictures.of(outcomes[0].variants, *(cast(Any, outcome.release) for outcome in outcomes))
     missing = ""
     try:
@@ -61,53 +56,56 @@ def demo(
 
 def _targets(output: Path) -> list[Path]:
     """Return all files that the demo writes, but the log."""
+    from ..outputs.readme_file import release_files
     from ..report.demo_page import PICTURES
 
     releases = [path for name in FILES.values() for path in release_files(output / name)]
     return [*releases, *(output / name for name in PICTURES), output / "index.html"]
 
 
-def _mechanisms() -> tuple[Mechanism, ...]:
+def _released(output: Path, existing: Existing) -> list[Outcome]:
+    """Make the releases. The demo touches no ledger, and no policy applies to the built-in log, whose data are made up."""
+    from ..log.options import Times
     from ..mechanisms.process_map import ProcessMap
+    from ..mechanisms.selection import Optimal
     from ..mechanisms.synthesis import Synthesis
+    from ..pipeline import Request, run
+    from ..sources.example_log import ExampleLog
 
-    return (
+    outcomes = []
+    for rule in (
         Optimal(1, "1e-6"),
         Synthesis(1, "1e-6", times=Times()),
         ProcessMap(1, "1e-6", parts=("durations", "rework", "throughput")),
-    )
-
-
-def _released(mechanism: Mechanism, target: Path, existing: Existing) -> Outcome:
-    """Make one release. The demo touches no ledger, and no policy applies to the built-in log, whose data are made up."""
-    request = Request(source=ExampleLog(), mechanism=mechanism, output=target, existing=existing, times="if recorded")
-    with phases() as watch:
-        return run(request, watch)
+    ):
+        with phases() as watch:
+            target = output / FILES[rule.kind]
+            request = Request(ExampleLog(), rule, output=target, existing=existing, times="if recorded")
+            outcomes.append(run(request, watch))
+    return outcomes
 
 
 def _write(path: Path, text: str, existing: Existing) -> None:
+    from ..outputs.atomic import atomic_output
+
     with atomic_output(path, existing) as partial:
         partial.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _show(outcomes: list[Outcome], output: Path) -> None:
     variants, synthetic, mapped = (cast(Any, outcome.release) for outcome in outcomes)
-    steps = len(mapped.pairs)
-    table = grid()
-    table.add_row("variants", str(output / FILES["variants"]))
-    table.add_row("", f"{len(variants.variants):,} ways through the hospital that enough stays have in common")
-    table.add_row("synthetic log", str(output / FILES["synthetic log"]))
-    table.add_row(
-        "", f"{sum(synthetic.counts):,} generated stays with times; only what they have in common means something"
-    )
-    table.add_row("process map", str(output / FILES["process map"]))
-    table.add_row("", f"in how many stays one activity directly follows another: {steps:,} steps with 95 % intervals")
-    panel(table, "Three releases of a hospital log of 4,000 stays, which is made up", "green")
+    ways = f"{len(variants.variants):,} ways through the hospital that enough stays have in common"
+    stays = f"{sum(synthetic.counts):,} generated stays with times: read totals and shares, not single stays"
+    steps = f"in how many stays one activity directly follows another: {len(mapped.pairs):,} steps with 95 % intervals"
+    rows = []
+    for kind, words in zip(FILES, (ways, stays, steps), strict=True):
+        rows += [(kind, str(output / FILES[kind])), ("", words)]
+    panel(rows_of(rows), "Three releases of a hospital log of 4,000 stays, which is made up", "green")
     out = console()
     out.print("Anyone who has one of these files learns almost the same whether a given stay was in the log or not.")
     out.print("How much is 'almost'? ε = 1, δ = 1e-6: travas docs choosing-epsilon-and-delta")
     out.print("From a real log you would make only one of them, because what several releases reveal adds up.\n")
     target = output / FILES["variants"]
     out.print(f"look       {output / 'index.html'}")
-    out.print(f"check      travas verify {target}.guarantee.json {target}")
+    out.print(f"check      travas verify {target}")
     out.print("your log   travas doctor LOG, then travas anonymize LOG; without a terminal: travas serve")

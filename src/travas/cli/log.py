@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -62,7 +63,6 @@ def doctor(
     read_log, diagnosis = _read(source, examined(source, project))
     if output is not None:
         from ..settings.project import Project as Draft
-        from .release import from_folder
 
         known = {name: value for name, value in project.values.items() if name != "log"}
         found = {"log": from_folder(source, output), **proposed(diagnosis, known)}
@@ -84,15 +84,22 @@ def examined(source: str, project: Project) -> LogDiagnosis:
     from ..sources.log_location import without_secrets
 
     reading = project.with_values(dict.fromkeys(name for name in project.values if name not in READING)).reading()
-    if _is_only_read(source):
+    if is_only_read(source):
         note = Observation("source", "of standard input and Spark the size alone is shown; set the columns yourself")
         return LogDiagnosis(without_secrets(source), (note,), reading)
     with progress("examining the log"):
         return examine(source, reading)
 
 
-def _is_only_read(source: str) -> bool:
+def is_only_read(source: str) -> bool:
+    """Whether the doctor does not examine a source: standard input and Spark."""
     return source == "-" or source.startswith("spark:")
+
+
+def from_folder(log: str, file: Path) -> str:
+    """Return a log as a file in this folder refers to it: a relative path starts from the file's folder."""
+    is_path = "://" not in log and not log.startswith("spark:") and log != "-"
+    return os.path.relpath(log, file.absolute().parent) if is_path and not Path(log).is_absolute() else log
 
 
 def proposed(diagnosis: LogDiagnosis, stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +126,7 @@ def _read(source: str, diagnosis: LogDiagnosis) -> tuple[Log | None, LogDiagnosi
         with progress("reading the log") as watch:
             return read(source, diagnosis.reading, watch), diagnosis
     except TravasError as error:
-        if _is_only_read(source):
+        if is_only_read(source):
             raise
         problem = Observation("reading", str(error), "problem", error.field)
         return None, replace(diagnosis, findings=(*diagnosis.findings, problem))

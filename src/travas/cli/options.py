@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ..errors import ParameterError, shown
-from ..mechanisms.registry import MECHANISMS
 from ..settings.table import SETTINGS, Section, Setting, setting
 from .console import silence
 
@@ -103,10 +102,11 @@ def with_settings(
 
 def _option(row: Setting, hidden: bool) -> Any:
     """The option of a setting. Its values are checked by the row, whatever it is."""
-    values = row.choices or (tuple(MECHANISMS) if row.name == "mechanism" else ())
 
     def complete(incomplete: str) -> list[str]:
-        return [value for value in values if value.startswith(incomplete)]
+        from ..mechanisms import MECHANISMS
+
+        return [value for value in row.choices or MECHANISMS if value.startswith(incomplete)]
 
     return Annotated[
         (list[str] if row.kind == "list" else str) | None,
@@ -116,7 +116,7 @@ def _option(row: Setting, hidden: bool) -> Any:
             metavar="|".join(row.choices) or _KINDS.get(row.kind, "TEXT"),
             hidden=hidden,
             rich_help_panel=_PANELS[row.section] if hidden else None,
-            autocompletion=complete if values else None,
+            autocompletion=complete if row.choices or row.name == "mechanism" else None,
         ),
     ]
 

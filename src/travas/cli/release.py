@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..errors import ParameterError
-from ..trusted.numbers import typed_whole_number
 from .console import console, grid, phases, print_json, progress
 from .options import (
     AsJson,
@@ -104,6 +102,8 @@ def synthesize(
             raise ParameterError("--cases and --seed require --from; make a release first, then generate from it")
         _make("synthetic log", log, project, force, as_json, confidential)
         return
+    from ..trusted.numbers import typed_whole_number
+
     number, new_seed = typed_whole_number(cases, "cases"), typed_whole_number(seed, "seed")
     source = cast("SyntheticRelease", _verified(release, log, project, "synthetic log"))
     with progress("generating"):
@@ -348,14 +348,14 @@ def init(
     from ..outputs.atomic import check_target
     from ..settings.project import Project
     from ..settings.table import BY_NAME
-    from .log import examined, print_findings, proposed
+    from .log import examined, from_folder, is_only_read, print_findings, proposed
 
     check_target(output, _existing(force))
     stated = changes(changed or (), BY_NAME)
     project, diagnosis = Project(home=output.parent), None
     project = project.with_values({"log": from_folder(log, output), **stated})
     project.text()  # refuses a password before the log is opened
-    if "://" not in log and log != "-":
+    if "://" not in log and not is_only_read(log):
         diagnosis = examined(log, Project().with_values(stated))
         project = project.with_values(proposed(diagnosis, stated))
     asks = sys.stdin.isatty() and not as_json and not quiet
@@ -374,12 +374,6 @@ def init(
         f"budget     travas budget create {dataset} --epsilon 1 --delta 1e-6, if the ledger does not have it"
     )
     console().print(f"next       read it, change it, then: {command}")
-
-
-def from_folder(log: str, file: Path) -> str:
-    """Return a log as a file in this folder refers to it: a relative path starts from the file's folder."""
-    is_path = "://" not in log and not log.startswith("spark:") and log != "-"
-    return os.path.relpath(log, file.absolute().parent) if is_path and not Path(log).is_absolute() else log
 
 
 def _answered(project: Project, stated: dict[str, Any], diagnosis: LogDiagnosis | None, asks: bool) -> Project:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..trusted.numbers import typed_whole_number
 from .console import console
 from .options import with_settings
 
@@ -49,6 +48,7 @@ def serve(
 
     Example: travas serve --folder /data/logs
     """
+    from ..trusted.numbers import typed_whole_number
     from ..web.server import serve as serve_page
     from ..web.settings import GIGABYTE, Settings, listening
 

@@ -9,18 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Literal, get_args
+from typing import Literal
 
 import attrs
 
 from ..errors import ParameterError, shown
-from ..log.options import Resolution
-from ..mechanisms.registry import MECHANISMS
-from ..pipeline import GuaranteeRule
-from ..releases.release import Frequencies, Profile
-from ..sources.formats import Format
-from ..sources.period import Calendar
-from ..sources.reading import DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order
 from ..trusted.numbers import exact, typed_whole_number
 
 Section = Literal["log", "reading", "privacy", "mechanism", "output", "account", "period"]
@@ -118,7 +111,7 @@ SETTINGS = (
     Setting("log", "query", "text", "SELECT * FROM events", "Database: instead of a table, a SELECT that works case by case.",
             by_looking=True),
     Setting("log", "format", "choice", "csv", "Format of the log. Default: by the file extension; standard input needs it.",
-            get_args(Format), by_looking=True),
+            ("xes", "csv", "tsv", "parquet", "arrow", "xlsx"), by_looking=True),
     Setting("log", "sheet", "text", "Events", "Sheet of an Excel workbook. Default: the only one.", by_looking=True),
     Setting("log", "delimiter", "text", ";", "Delimiter of CSV files, or tab. Default: from the header.", by_looking=True),
     Setting("log", "quote", "text", "none", "Quote character of CSV files, or none. Default: from the header.",
@@ -134,21 +127,21 @@ SETTINGS = (
     Setting("reading", "timestamp_format", "text", "%d.%m.%Y %H:%M", "Format of timestamps. Default: ISO 8601.",
             by_looking=True),
     Setting("reading", "order", "choice", "time", "Order of the events of a case. Default: file for XES, time for tables.",
-            get_args(Order), by_looking=True),
+            ("file", "time"), by_looking=True),
     Setting("reading", "ties", "text", "activity",
             "Order of simultaneous events of a case: file, activity (by name; default for databases) or a column."),
     Setting("reading", "on_missing", "choice", "drop",
             "How to handle events without case, activity or timestamp, and cases without a unit. Default: fail.",
-            get_args(OnMissing)),
+            ("fail", "drop")),
     Setting("reading", "duplicate_cases", "choice", "merge", "How to handle XES traces with the same name. Default: fail.",
-            get_args(DuplicateCases), by_looking=True),
+            ("fail", "separate", "merge"), by_looking=True),
     Setting("reading", "lifecycle", "choice", "complete", "Which events are read, by the lifecycle column. Default: all.",
-            get_args(Lifecycle), by_looking=True),
+            ("all", "complete", "start"), by_looking=True),
     Setting("reading", "where", "list", "ward=A",
             "Read only events with this value in this column; several values of one column are alternatives. In XES, "
             "case:NAME is a trace attribute."),
     Setting("reading", "duplicate_events", "choice", "drop",
-            "How to handle events of a case with the same activity and timestamp. Default: keep.", get_args(DuplicateEvents)),
+            "How to handle events of a case with the same activity and timestamp. Default: keep.", ("keep", "drop")),
     Setting("reading", "abstraction", "text", "first | prefix:8",
             "Rule applied to every trace before counting: travas docs abstractions. Default: full."),
     Setting("reading", "unit", "text", "patient", "Column that identifies the person. Default: one case is protected.",
@@ -161,9 +154,10 @@ SETTINGS = (
     Setting("privacy", "stated_cases", "whole number", "5000",
             "Approximate number of cases, if it is public, to warn if δ is too large. Never counted."),
     Setting("privacy", "guarantee", "choice", "not required",
-            "Whether a release whose guarantee is not established is refused. Default: required.", get_args(GuaranteeRule)),
+            "Whether a release whose guarantee is not established is refused. Default: required.", ("required", "not required")),
     Setting("mechanism", "mechanism", "text", "optimal",
-            f"{', '.join(MECHANISMS)}; or an entry point or module:Class of another package. Default: optimal.", use="common"),
+            "optimal, travas, utravas, prefix-tree, sacofa, ladder, synthesis, map; or an entry point or module:Class of "
+            "another package. Default: optimal, synthesis or map, by the command.", use="common"),
     Setting("mechanism", "minimum_cases", "whole number", "5",
             "optimal, travas, ladder: never release a variant with fewer cases (persons, with a unit). Default: 1."),
     Setting("mechanism", "splits", "whole number", "2", "utravas: number of runs. Default: computed from ε and δ."),
@@ -183,14 +177,14 @@ SETTINGS = (
             "synthesis: case attributes to release; of numbers with increasing edges, such as age=0,20,40,60,80."),
     Setting("mechanism", "zone", "text", "Europe/Berlin", "synthesis: time zone of weeks, weekdays and hours. Default: UTC."),
     Setting("mechanism", "resolution", "choice", "minute", "synthesis: precision of generated times. Default: second.",
-            get_args(Resolution)),
+            ("second", "minute", "day")),
     Setting("output", "output", "file", "release.xes.gz", "The file to write: its extension is the format.", use="common"),
     Setting("output", "folder", "file", "releases", "travas release: the folder of the releases, one folder for each."),
     Setting("output", "frequencies", "choice", "noisy",
             "Counts in an event log: each variant's own cases (estimated, the default), with a share of the cases not "
-            "released (spread), or noisy.", get_args(Frequencies)),
+            "released (spread), or noisy.", ("estimated", "spread", "noisy")),
     Setting("output", "profile", "choice", "pm4py", "For which program a table is laid out. Default: travas.",
-            get_args(Profile)),
+            ("travas", "pm4py")),
     Setting("output", "about", "text", "Visits of the outpatient clinic.", "What the README says about the data: public text."),
     Setting("output", "recipients", "list", "Research group A", "For whom the release is made, as the README says."),
     Setting("account", "dataset", "text", "hospital", "Name of the data set in the ledger. Default: the account of this file.",
@@ -203,7 +197,7 @@ SETTINGS = (
             "A policy file, or default; adds to the rules of TRAVAS_POLICY, or of the user's policy.toml."),
     Setting("period", "period", "text", "2026-02", "Count only cases closed in this period: 2026-02, 2026-Q1, 2026-W07, 2026."),
     Setting("period", "every", "choice", "month", "travas release: the length of a period. Default: month.",
-            get_args(Calendar)),
+            ("day", "week", "month", "quarter", "year")),
     Setting("period", "end_activity", "list", "discharge", "The first such activity closes a case."),
     Setting("period", "gap", "text", "30d", "Instead: a case is closed after this long without events."),
     Setting("period", "grace", "text", "7d", "How long after its end all events of a period are present. Default: 0d."),
@@ -214,10 +208,11 @@ SETTINGS = (
 BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
 
-def setting(name: str, where: str = "") -> Setting:
+def setting(name: str) -> Setting:
     """Return the setting of this name; ParameterError with a suggestion if there is none."""
+    name = name.replace("-", "_")
     if name in BY_NAME:
         return BY_NAME[name]
-    near = get_close_matches(name.replace("-", "_"), BY_NAME, n=1)
+    near = get_close_matches(name, BY_NAME, n=1)
     hint = f"did you mean {near[0]!r}?" if near else "all settings: travas docs reference/settings"
-    raise ParameterError(f"{where}there is no setting {shown(name)}; {hint}")
+    raise ParameterError(f"there is no setting {shown(name)}; {hint}", field="set")
