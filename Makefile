@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-counts bench-ladder bench-ledger bench-map bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
+.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-counts bench-ladder bench-ledger bench-map bench-maps bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -101,6 +101,9 @@ bench-times: .venv/installed-bench ## times and attributes of synthetic logs on 
 
 bench-map: .venv/installed-bench ## process maps on sixteen public logs: half an hour; resumes where it stopped
 	$(BIN)/python benchmarks/map.py
+
+bench-maps: .venv/installed-bench ## how the maps of sixteen public logs look when they open, in a browser
+	$(BIN)/python benchmarks/map_pages.py
 
 bench-map-models: .venv/installed-bench ## fitness and precision of models from maps and other releases
 	$(BIN)/python benchmarks/map_models.py

@@ -211,27 +211,32 @@ class ProcessGraph:
     def steps(self) -> tuple[dict[NodeKey, int], dict[Edge, int]]:
         """From which step of the activity slider every node is shown, and every path without which one is not connected.
 
-        Each step adds the most frequent activity that is not there, with the widest way from the start to it and from
-        it to the end, and the activities on these ways. So all activities of all steps are connected.
+        Each step adds an activity with the main way from the start to it and from it to the end, and the activities on
+        these ways: the one with the largest number for each activity that comes with it. So all that is shown is connected.
         """
-        back, forth = _widest(self.paths, START, "after"), _widest(self.paths, END, "before")
-        of_node: dict[NodeKey, int] = {START: 0, END: 0}
-        of_path: dict[Edge, int] = {}
-        step = 0
+        ways = (_main_ways(self.paths, START, "after"), _main_ways(self.paths, END, "before"))
+        needed = {}
         for node in self.nodes:
-            if node.key in of_node:
-                continue
-            step += 1
-            waiting = [node.key]
+            keys, edges, waiting = {START, END}, dict[Edge, None](), [node.key]
             while waiting:
                 key = waiting.pop()
-                if key in of_node:
-                    continue
-                of_node[key] = step
-                for path in (back.get(key), forth.get(key)):
-                    if path is not None:
-                        of_path.setdefault(path.edge, step)
-                        waiting += path.edge
+                if key not in keys:
+                    keys.add(key)
+                    found = [way[key] for way in ways if key in way]
+                    edges |= dict.fromkeys(path.edge for path in found)
+                    waiting += [end for path in found for end in path.edge]
+            needed[node.key] = keys, edges
+        of_node, of_path = dict.fromkeys((START, END), 0), dict[Edge, int]()
+        left = {node.key: max(node.count, node.original or 0) for node in self.nodes if node.key not in of_node}
+        for step in range(1, len(left) + 1):
+            if not left:
+                break
+            chosen = max(left, key=lambda key: left[key] / len(needed[key][0] - of_node.keys()))
+            for key in needed[chosen][0]:
+                of_node.setdefault(key, step)
+                left.pop(key, None)
+            for edge in needed[chosen][1]:
+                of_path.setdefault(edge, step)
         return of_node, of_path
 
     def part(self, step: int, paths: int) -> ProcessGraph:
@@ -377,20 +382,25 @@ def _times(time: Quartiles) -> dict[str, Any]:
     }
 
 
-def _widest(paths: Sequence[GraphPath], source: NodeKey, end: Literal["before", "after"]) -> dict[NodeKey, GraphPath]:
-    """For every node the last path on the widest way between the source and it: the rarest path of it is most frequent."""
+def _main_ways(
+    paths: Sequence[GraphPath], source: NodeKey, end: Literal["before", "after"]
+) -> dict[NodeKey, GraphPath]:
+    """For every node the last path on the main way between the source and it: short, and of frequent paths.
+
+    That is the way with the least sum of 1/number (Dijkstra).
+    """
     other = "before" if end == "after" else "after"
     at: defaultdict[NodeKey, list[GraphPath]] = defaultdict(list)
     for path in paths:  # most frequent first
         at[getattr(path, other)].append(path)
-    width, last, done = {source: math.inf}, {}, set()
-    while open_nodes := [key for key in width if key not in done]:
-        key = max(open_nodes, key=lambda key: width[key])
+    length, last, done = {source: 0.0}, {}, set()
+    while open_nodes := [key for key in length if key not in done]:
+        key = min(open_nodes, key=lambda key: length[key])
         done.add(key)
         for path in at[key]:
-            reached = getattr(path, end)
-            if reached not in done and min(width[key], path.count) > width.get(reached, -math.inf):
-                width[reached], last[reached] = min(width[key], path.count), path
+            reached, way = getattr(path, end), length[key] + 1 / max(path.count, path.original or 0, 1e-9)
+            if reached not in done and way < length.get(reached, math.inf):
+                length[reached], last[reached] = way, path
     return last
 
 
@@ -594,7 +604,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
 
     if not headline:
         shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
-        headline = f"{shared / max(sum(original.values()), 1):.0%} of the steps are in"
+        headline = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the steps are in"
     nodes, paths = tuple(map(node_of, graph.nodes)), _sorted([*map(path_of, graph.paths)])
     return replace(graph, nodes=nodes, paths=paths, headline=headline)
 

@@ -6,7 +6,7 @@
 
 const SMALLEST = 11, LABEL = 13, LINE = 16, NAME_LINE = 17, LAYER = 70, CLOSEST = 4, NARROW = 640;
 const KEPT = 0.5, INFLATED = 1.25;  // of a comparison: below is lost, above is inflated
-const FEWER = 0.6;  // of the paths, before an activity goes
+const FEWER = 0.6, ON_A_PHONE = 10;  // of the paths, before an activity goes; activities to begin with
 const TOKENS = 12;
 
 const make = (name, properties = {}, ...children) => {
@@ -142,7 +142,7 @@ function drawPath(path, where, scale, state) {
   const rope = scale.rope(path), width = 1 + (path.before === path.after ? 4 : 8) * rope, { line, head } = arrow(where, width);
   const isTimed = state.time && path.time, [x, y] = where.label;
   const label = state.side ? count(scale.value(path)) : path.labels[state.time ? 1 : 0];
-  const group = draw("g", { class: `path${path.uncertain ? " uncertain" : ""}${isTimed ? " timed" : ""}${state.side === "count" ? change(path) : ""}` },
+  const group = draw("g", { "data-path": `${path.before} ${path.after}`, class: `path${path.uncertain ? " uncertain" : ""}${isTimed ? " timed" : ""}${state.side === "count" ? change(path) : ""}` },
     draw("path", { class: "line", d: line, "stroke-width": width.toFixed(2) }), draw("path", { class: "head", d: head }),
     draw("path", { class: "hit", d: line }), text(label, x, y + 4.5, "label"));
   if (scale.value(path) <= 0 && state.side) group.classList.add("absent");
@@ -157,7 +157,7 @@ function drawActivity(one, [x, y], scale, state) {
   const words = one.lines.map((words) => text(words, 0, (line += NAME_LINE), "name"));
   if (number) words.push(text(number, 0, line + LINE, "number"));
   const value = isTimed ? scale.time(one.seconds) : scale.shade(one);
-  const group = draw("g", { class: `node ${one.kind}${isTimed ? " timed" : ""}${isInner && value > 0.58 ? " strong" : ""}${state.side === "count" && isInner ? change(one) : ""}`,
+  const group = draw("g", { "data-node": one.key, class: `node ${one.kind}${isTimed ? " timed" : ""}${isInner && value > 0.58 ? " strong" : ""}${state.side === "count" && isInner ? change(one) : ""}`,
     transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
   draw("rect", { x: -width / 2, y: -height / 2, width, height, rx: isInner || one.kind === "other" ? 7 : height / 2 }), ...words);
   return share(group, value);
@@ -304,7 +304,7 @@ function tip(model, one, names) {
     add(`95 %: ${count(one.interval[0])} to ${count(one.interval[1])}`, "small");
   }
   if (one.uncertain) add("Uncertain: it may be noise alone", "small");
-  if (typeof one.repeated === "number") add(`Repeated in ${count(one.repeated)} of them (${percent(one.repeated / Math.max(one.count, 1))})`);
+  if (one.repeated > 0) add(`Repeated in ${count(one.repeated)} of them (${percent(one.repeated / Math.max(one.count, 1))})`);
   if (one.time) add(`Median ${one.time.median}, half of them ${one.time.lower} to ${one.time.upper} (${model.times})`);
   else if (typeof one.seconds === "number") add(`Typical time since the step before: ${one.numbers[1]} (${model.times})`);
   return rows;
@@ -432,7 +432,9 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
   const status = make("p", { className: "map-status" });
   status.setAttribute("role", "status");
   const notes = make("div", { className: "map-notes" }, ...model.captions.map((words) => make("p", { textContent: words })));
-  root.replaceChildren(controls, make("div", { className: "map-body" }, frame, ...(side ? [side] : [])), make("footer", {}, keys, status, notes));
+  const [number, ...words] = (model.headline ?? "").split(/(?<=%) /);
+  const headline = isCompared ? [make("p", { className: "map-headline" }, make("b", { textContent: number }), ` ${words.join(" ")}`)] : [];
+  root.replaceChildren(...headline, controls, make("div", { className: "map-body" }, frame, ...(side ? [side] : [])), make("footer", {}, keys, status, notes));
 
   // The parts that are near what is searched or pointed at; null if everything is.
   const around = (keys) => new Set([...keys, ...state.layout.part.paths.filter((path) => keys.includes(path.before) || keys.includes(path.after)).flatMap((path) => [path, path.before, path.after])]);
@@ -498,7 +500,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     if (view.isFree) view.apply(); else view.fit();
   }
 
-  const wipe = isCompared ? handle(frame, model.headline) : null;
+  const wipe = isCompared ? handle(frame) : null;
   async function arrange(step, number) {
     const part = chosen(model, step, number), source = dotOf(model, part);
     if (!layouts.has(source)) layouts.set(source, await lay(source));
@@ -523,22 +525,28 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     }
   }
 
-  // Opens with what the model says, or with less if that is not readable in this frame: first by its number of layers.
+  // Opens with what the model says, or with the most of it that is readable in this frame. The first guess is from the
+  // number of layers; from there on Graphviz says what fits.
   async function open() {
-    let { step } = model.opening;
-    const size = (at) => model.activities.filter((one) => one.step <= at).length;
-    const number = (at) => Math.round((model.opening.paths * size(at)) / size(model.opening.step));
-    while (step > 2 && !view.isNarrow && layers(chosen(model, step, number(step))) * LAYER * SMALLEST > view.room[1] * LABEL) step -= 1;
+    const most = model.opening, size = (at) => model.activities.filter((one) => one.step <= at).length;
+    const shares = view.isNarrow ? [FEWER, 1] : [1], tries = [];
+    for (let step = 1; step <= most.step; step += 1) {
+      tries.push(...shares.map((part) => [step, Math.round((part * most.paths * size(step)) / size(most.step))]));
+    }
+    const fits = async (one) => { await arrange(...tries[one]); return view.isReadable; };
+    const room = (view.room[1] * LABEL) / SMALLEST, isLarge = ([step, paths]) => (view.isNarrow ? size(step) > ON_A_PHONE
+      : layers(chosen(model, step, paths)) * LAYER > room);
+    let at = tries.length - 1, climbs = 3;
+    while (at > 0 && isLarge(tries[at])) at -= 1;
     try {
-      await arrange(step, number(step));
-      for (let fewer = true; !view.isReadable && (fewer || step > 1); fewer = !fewer) {
-        if (!fewer) step -= 1;
-        await arrange(step, fewer ? number(step) * FEWER : number(step));
-      }
+      if (await fits(at)) while (at + 1 < tries.length && climbs-- > 0 && await fits(at + 1)) at += 1;
+      else while (at > 0 && !(await fits(at -= 1)));
+      await arrange(...tries[at]);
     } catch (error) {
       status.textContent = `The map could not be laid out: ${error.message}`;
       return;
     }
+    const [step] = tries[at];
     first.input.value = step;
     second.input.value = state.layout.part.paths.length;
     show();
@@ -550,7 +558,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
 }
 
 // The handle between the original log, on the left, and the release.
-function handle(frame, headline) {
+function handle(frame) {
   const bar = make("div", { className: "map-wipe", tabIndex: 0 });
   bar.setAttribute("role", "slider");
   bar.setAttribute("aria-label", "Between the original log and the release");
@@ -572,9 +580,8 @@ function handle(frame, headline) {
     move(Number(bar.getAttribute("aria-valuenow")) + by);
   });
   move(50);
-  const words = make("p", { className: "map-headline", textContent: headline });
   const sides = [make("span", { className: "map-side before", textContent: "Original log · confidential" }), make("span", { className: "map-side after", textContent: "Release" })];
-  return { elements: [bar, words, ...sides] };
+  return { elements: [bar, ...sides] };
 }
 
 export function mountAll(within) {
