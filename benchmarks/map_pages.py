@@ -42,7 +42,8 @@ BARS = (
 def page_of(name: str, folder: Path) -> Path:
     log = read(next(DATA.glob(f"{name}.*")), Reading(details=Details(times="if recorded")))
     seeded = mechanism("map", "1", "1e-6", parts=PARTS).with_random_bytes(Seeded(crc32(name.encode())))
-    return seeded.release(log).write(folder / f"{name}.html")
+    path: Path = seeded.release(log).write(folder / f"{name}.html")
+    return path
 
 
 def main() -> None:
