@@ -24,11 +24,9 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from importlib import import_module
 from typing import Any, get_args
 
 CONFIDENTIAL = "[confidential: about the original log]"
@@ -46,12 +44,6 @@ CONFIDENTIAL_UNLESS_PUBLIC = "CONFIDENTIAL: about the original log, publish only
 """The heading of figures of an experiment, whose logs are often public."""
 
 _LONGEST_VALUE = 60
-
-_POLARS_LIBRARY = "_polars_runtime_32._polars_runtime"
-_NO_THREAD = ("can't start new thread",)
-_NO_THREADS_OF_POLARS = "could not spawn threads"
-_NOT_LOADED = ("failed to map segment", "cannot map zero-fill pages", "Cannot allocate memory")
-"""What the dynamic loader says if there is no memory for a library. It contains nothing from a log."""
 
 
 def is_encodable(text: str) -> bool:
@@ -91,37 +83,22 @@ def number_of(number: int, what: str) -> str:
     return f"{number:,} {singular if number == 1 else plural}{space}{rest}"
 
 
-def is_out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException | None) -> bool:
     """Return whether an error, or one that it came from, means that there was not enough memory.
 
-    Of messages only those of the dynamic loader and of threads are looked at, which contain nothing of a log.
+    Of messages only those of threads are looked at, which contain nothing of a log.
     """
     chain: list[BaseException] = []
-    step: BaseException | None = error
-    while step is not None and step not in chain:
-        chain.append(step)
-        step = step.__cause__ if step.__suppress_context__ else step.__context__
-    return any(_means_no_memory(step) or _hides_no_memory(step) for step in chain)
-
-
-def _means_no_memory(error: BaseException) -> bool:
-    if isinstance(error, ImportError):
-        return any(words in str(error) for words in _NOT_LOADED)
-    if isinstance(error, OSError):
-        return error.errno == errno.ENOMEM
-    if type(error).__name__ == "PanicException":
-        return str(error).startswith(_NO_THREADS_OF_POLARS)
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and error.args == _NO_THREAD)
-
-
-def _hides_no_memory(error: BaseException) -> bool:
-    """Whether the library of Polars cannot be loaded for this reason: Polars continues until a name of it is missing."""
-    if isinstance(error, NameError) and "polars" in sys.modules:
-        try:
-            import_module(_POLARS_LIBRARY)
-        except (ImportError, MemoryError) as reason:
-            return _means_no_memory(reason)
-    return False
+    while error is not None and error not in chain:
+        chain.append(error)
+        error = error.__cause__ if error.__suppress_context__ else error.__context__
+    return any(
+        isinstance(step, MemoryError)
+        or (isinstance(step, OSError) and step.errno == errno.ENOMEM)
+        or (isinstance(step, RuntimeError) and step.args == ("can't start new thread",))
+        or (type(step).__name__ == "PanicException" and str(step).startswith("could not spawn threads"))  # of Polars
+        for step in chain
+    )
 
 
 def system_reason(error: BaseException | None) -> str:

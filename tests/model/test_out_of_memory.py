@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sys
-from types import ModuleType
 
 import polars as pl
 import pytest
@@ -37,20 +35,16 @@ def circle(first: BaseException, second: BaseException) -> BaseException:
     return first
 
 
-NOT_MAPPED = ImportError("libblas.so: failed to map segment from shared object")
 TOO_LITTLE = {
     "Python": MemoryError(),
     "the system": OSError(errno.ENOMEM, "Cannot allocate memory"),
     "a thread": RuntimeError("can't start new thread"),
     "the threads of Polars": pl.exceptions.PanicException("could not spawn threads: ThreadPoolBuildError { … }"),
-    "a library": NOT_MAPPED,
-    "a library, told by numpy": after(NOT_MAPPED, ImportError("see the installation guide")),
     "while another error was handled": handling(MemoryError(), SystemError("no exception set")),
     "in a circle": circle(KeyError("x"), MemoryError()),
 }
 OTHER = {
     "no module": ModuleNotFoundError("No module named 'numpy'"),
-    "no room for static data of threads": ImportError("x.so: cannot allocate memory in static TLS block"),
     "a bug of Polars": pl.exceptions.PanicException("index out of bounds"),
     "a disk": OSError(errno.ENOSPC, "No space left on device"),
     "a message of another library": ValueError("Cannot allocate memory"),
@@ -70,16 +64,3 @@ def test_too_little_memory(name: str) -> None:
 def test_other_errors(name: str) -> None:
     assert not is_out_of_memory(OTHER[name])
     assert "memory;" not in str(ChargedError.from_cause(OTHER[name], "a"))
-
-
-def test_polars_hides_that_its_library_was_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = NameError("name 'PyLazyFrame' is not defined")
-    monkeypatch.setitem(sys.modules, "polars", ModuleType("polars"))
-
-    def load(name: str) -> None:
-        assert name == "_polars_runtime_32._polars_runtime"
-        raise NOT_MAPPED
-
-    assert not is_out_of_memory(missing)  # the library is there
-    monkeypatch.setattr("travas.errors.import_module", load)
-    assert is_out_of_memory(missing) and not is_out_of_memory(KeyError("x"))
