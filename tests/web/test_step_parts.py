@@ -131,7 +131,7 @@ def test_the_recommendation_depends_on_the_recipe_alone() -> None:
 
 def test_coverage_is_the_share_of_cases() -> None:
     one = coverage({("a", "b"): 3000}, "1e-6")
-    assert {(cell.kind, cell.epsilon): cell.share for cell in one.cells} == dict.fromkeys(product(KINDS, EPSILONS), 1)
+    assert one.shares == dict.fromkeys(product(KINDS, EPSILONS), 1)
     rare = coverage({(f"a{n}", f"b{n}"): 1 for n in range(50)}, "1e-6")
     assert rare.share("variants", "1") == 0
     with pytest.raises(EmptyLogError, match="nothing to forecast"):

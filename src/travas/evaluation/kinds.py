@@ -155,31 +155,22 @@ def trials(source: Any, made: dict[Alternative, Mechanism], reading: Reading = D
 
 
 @dataclass(frozen=True)
-class CoverageCell:
-    """The share of cases whose variant is in a release; of a map, the share of steps whose pair is in it."""
-
-    kind: Kind
-    epsilon: str
-    share: float
-
-
-@dataclass(frozen=True)
 class Coverage:
-    """Shares for every kind of release and several ε, as means of runs with seeded noise. Confidential.
+    """What every kind of release covers at several ε, as means of runs with seeded noise. Confidential.
 
     Attributes:
         reading: How the log was read.
-        delta: The δ of all cells.
-        cells: One cell for each kind and ε.
+        delta: The δ of all shares.
+        shares: By kind and ε: the share of cases whose variant is released; of a map, of steps whose pair is in it.
     """
 
     reading: Reading
     delta: str
-    cells: tuple[CoverageCell, ...]
+    shares: dict[tuple[Kind, str], float]
 
     def share(self, kind: Kind, epsilon: str) -> float:
-        """Return the share of one cell."""
-        return next(cell.share for cell in self.cells if (cell.kind, cell.epsilon) == (kind, epsilon))
+        """Return one share."""
+        return self.shares[kind, epsilon]
 
 
 def coverage(
@@ -187,18 +178,18 @@ def coverage(
 ) -> Coverage:
     """Try every kind of release on a log at each of `EPSILONS`. Confidential: nothing is released and nothing is charged."""
     made = {epsilon: mechanisms(epsilon, delta, reading.privacy_unit) for epsilon in EPSILONS}
-    cells: list[CoverageCell] = []
+    shares: dict[tuple[Kind, str], float] = {}
     for kind in KINDS:
         variants = _read(source, reading, made[EPSILONS[0]][kind])
         for epsilon in EPSILONS:
-            shares = [_covered(variants, release) for release in _releases(made[epsilon][kind], variants)]
-            cells.append(CoverageCell(kind, epsilon, fmean(shares)))
-            watch(len(cells) / (len(KINDS) * len(EPSILONS)))
-    return Coverage(reading, delta, tuple(cells))
+            releases = _releases(made[epsilon][kind], variants)
+            shares[kind, epsilon] = fmean(_covered(variants, release) for release in releases)
+            watch(len(shares) / (len(KINDS) * len(EPSILONS)))
+    return Coverage(reading, delta, shares)
 
 
 def _read(source: Any, reading: Reading, rule: Mechanism) -> Log:
-    variants = read(source, reading.for_counts_of(rule.counted))
+    variants = read(source, reading.for_counts_of(rule.counted)).canonical()
     if not len(variants):
         raise EmptyLogError("the log is empty: there is nothing to forecast")
     return variants
