@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_charges import charge as charge_rule
 
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize
@@ -290,3 +291,32 @@ def test_the_name_of_a_data_set_is_text(dataset: Any, book: Ledger) -> None:
         with pytest.raises(ParameterError, match="^dataset is .*; use a name") as refused:
             use(dataset)
         assert refused.value.field == "dataset"
+
+
+@pytest.mark.parametrize("composition", ["basic", "exact"])
+def test_a_budget_per_year_begins_again_every_year(
+    composition: str, book: Ledger, travas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--epsilon", 1, "--delta", "1e-5", "--composition", composition)
+    assert travas("budget", "create", "ward", *words, "--per-year").code == 0
+    with monkeypatch.context() as earlier:
+        earlier.setattr("travas.budget.ledger.now", lambda: "2019-12-31T23:59:59+00:00")
+        charge_rule(book, "ward", mechanism("optimal", 1, "1e-6"))
+    (shown,) = json.loads(travas("budget", "show", "ward", "--json").out)["datasets"]
+    assert shown["budget"]["span"] == "year" and shown["spent"]["epsilon"] == "1"
+    assert shown["spent_this_year"] == {"epsilon": "0", "delta": "0"}
+    charge_rule(book, "ward", mechanism("optimal", "1/2", "1e-6"))
+    charge_rule(book, "ward", mechanism("optimal", "1/2", "1e-6"))
+    with pytest.raises(BudgetError):
+        charge_rule(book, "ward", mechanism("optimal", "1/2", "1e-6"))
+    assert book.account("ward").spent[0] == 2  # the years add up
+
+
+def test_what_a_policy_leaves_of_this_year_is_shown(
+    book: Ledger, travas: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.create_account("ward")
+    charge_rule(book, "ward", mechanism("optimal", 1, "1e-6"))
+    monkeypatch.setenv("TRAVAS_POLICY", "default")
+    (shown,) = json.loads(travas("budget", "show", "ward", "--json").out)["datasets"]
+    assert shown["left_this_year"] == {"epsilon": "7", "delta": "9.9e-5"}

@@ -68,7 +68,7 @@ def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, trav
     assert ran.code == 0 and frame["case:concept:name"].n_unique() == 20 and "case:sex" in frame.columns
     assert all(year >= 2015 for year in frame["time:timestamp"].dt.year())
     ran = travas("synthesize", "--from", tmp_path / "s.json", "--zone", "UTC", "-o", tmp_path / "other.parquet")
-    assert ran.code != 0 and "remove --zone" in ran.err
+    assert ran.code != 0 and "remove zone" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,10 @@ def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, trav
     [
         (("--attributes", "height"), "no column 'height' for the attribute"),
         (("--attributes", "age=3,2"), "increasing"),
-        (("--attributes", "age"), "use NAME=1,2,5"),
-        (("--attributes", "age=1", "--attributes", "age=2"), "set twice"),
+        (("--attributes", "age=1", "--attributes", "age=2"), "once"),
         (("--zone", "Nowhere/Land"), "not a time zone"),
         (("--resolution", "week"), "resolution is 'week'"),
-        (("--without", "traces"), "without is 'traces'; use 'times', or leave it out (option --without)"),
+        (("--times", "traces"), "(option --times)"),
         (("--times", "none", "--zone", "UTC"), "times are left out"),
         (("--shares", "times=2"), "below 1"),
     ],
@@ -107,7 +106,7 @@ def test_an_xes_log_without_timestamps_names_the_option(tmp_path: Path, travas: 
     event = '<event><string key="concept:name" value="a"/></event>'
     path.write_text(f'<log><trace><string key="concept:name" value="1"/>{event}</trace></log>')
     ran = travas("synthesize", path, *PARAMETERS, "-o", tmp_path / "s.json")
-    assert ran.code != 0 and "--without times" in " ".join(ran.err.split())
+    assert ran.code != 0 and "--times)" in ran.err
     assert not ledger_path.exists() or not Ledger(ledger_path).history()
     ran = travas("synthesize", path, *PARAMETERS, "--times", "none", "-o", tmp_path / "s.json")
     assert ran.code == 0 and (tmp_path / "s.json").exists()
