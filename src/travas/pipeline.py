@@ -209,8 +209,12 @@ def _unwatched(phase: Phase, share: float) -> None:
     """Ignore the progress."""
 
 
-def run(request: Request, watch: Watch = _unwatched) -> Outcome:
-    """Make a release."""
+def _unsaid(text: str) -> None:
+    """Ignore what seems wrong."""
+
+
+def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], None] = _unsaid) -> Outcome:
+    """Make a release. `caution` is told what seems wrong by the names of columns alone, before the charge."""
     _announce(request.mechanism)
     _enter(Phase.CHECKING, watch)
     _check(request)
@@ -219,6 +223,8 @@ def run(request: Request, watch: Watch = _unwatched) -> Outcome:
     with ExitStack() as end, _reserved(request) as output:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
+        for text in variants.cautions:
+            caution(text)
         mechanism = _fitting(request, variants)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk

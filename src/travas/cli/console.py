@@ -106,3 +106,8 @@ def phases() -> Iterator[Callable[[str, float], None]]:
             update(share)
 
         yield watch
+
+
+def print_caution(text: str) -> None:
+    """Print what seems wrong before a charge, on standard error."""
+    print(f"note: {text} {CONFIDENTIAL}", file=sys.stderr)

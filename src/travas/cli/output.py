@@ -19,7 +19,7 @@ from ..pipeline import Outcome, Request, run
 from ..releases.release import Kind, Release, VariantRelease, about_timestamps
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.numbers import as_text, rounded_up
-from .console import console, grid, panel, phases, print_json
+from .console import console, grid, panel, phases, print_caution, print_json
 
 if TYPE_CHECKING:
     from ..releases.process_map import MapNode, MapRelease
@@ -40,7 +40,7 @@ _IN_FILE = {
 def run_and_print(request: Request, stated_cases: int | None, as_json: bool, confidential: bool) -> Outcome:
     """Make a release with an output; print it, what was charged and, if asked for, what is confidential."""
     with phases() as watch:
-        outcome = run(request, watch)
+        outcome = run(request, watch, print_caution)
     with outcome.after_release():
         released, output, account = outcome.release, cast(Path, outcome.output), outcome.account
         if as_json:

@@ -48,7 +48,8 @@ class Roles:
 class Log:
     """The different traces of a log (`keys`, encoded by `alphabet`) and the number of cases of each. Confidential.
 
-    `columns`: the activity columns; `notes`: remarks for the data owner about what was left out; `abstraction`: the
+    `columns`: the activity columns; `notes`: remarks for the data owner about what was left out; `cautions`: what seems
+    wrong by the names of columns alone, shown before the charge; `abstraction`: the
     public rule applied to every trace before counting. With a `unit` of several cases, `counted` states what is counted:
     see `sources.contribution_bounding`. `totals` answers further questions about the counted cases, if times or attributes
     were read.
@@ -64,6 +65,7 @@ class Log:
     counted: Counted = field(default="cases", kw_only=True)
     roles: Roles | None = field(default=None, kw_only=True)
     totals: Totals | None = field(default=None, kw_only=True)
+    cautions: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         check_number_of_cases(self.counts)
@@ -163,6 +165,7 @@ class Log:
             unit=self.unit,
             counted=self.counted,
             roles=self.roles,
+            cautions=self.cautions,
             totals=None if self.totals is None else self.totals.under(abstraction),
         )
 

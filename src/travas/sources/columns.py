@@ -7,6 +7,7 @@ Such columns are refused, and the message names a conversion.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ import polars as pl
 from ..errors import CONFIDENTIAL, LogError
 from ..log.log import Roles
 from ..log.questions import NO_DETAILS, Details
-from .column_names import candidates, recognised
+from .column_names import candidates, plain, recognised
 from .messages import LONGEST_NAME, available_names
 from .reading import TRACE_LEVEL, Reading, by_column
 
@@ -176,15 +177,40 @@ def columns_of(reading: Reading, schema: Mapping[str, pl.DataType], where: str) 
     return columns
 
 
-def lifecycle_note(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
-    """Return a note if a log has transitions and all of them are read; by the names of its columns alone."""
+_PERSON = re.compile(
+    "(?:id|no?|num|nr|numero(?:de|del|di)?|id(?:de|del|du)|identifiant(?:du)?|identificador(?:de|del)?|codice|codigo)?"
+    "(?:patient(?:en|in)?|kunden?|customer|client|klant(?:en)?|cliente|paciente|paziente|utente|person(?:en)?|subject|insured|"
+    "versicherten|versicherter|assure|mitarbeiter|employee|benutzer|member|mitglieds?|student|citizen|burger|resident|bewohner|"
+    "debitor|beneficiary|(?:user|pat)(?=.))"
+    "(?:id|nr|no|num|nummer|number|code|key|kennung|schlussel|ref|identifier|pseudonym)?"
+    "|mrn|pid|kvnr|svnr|ahvnr|bsn|ssn|nhs(?:number|no|nr)|ipp|nir|cpf|dni|codicefiscale|matrikeln(?:umme)?r|personaln(?:umme)?r|"
+    "personnummer|sozialversicherungsnummer|medicalrecordnumber|accountid|contactid"
+)
+"""Names of columns that identify a person, in several languages, as `plain` writes them."""
+
+
+def person_columns(present: Iterable[str]) -> list[str]:
+    """Return the columns whose names suggest that they identify a person, such as `Pat.-Nr.` or `customer_id`."""
+    return [name for name in present if _PERSON.fullmatch(plain(name.removeprefix(TRACE_LEVEL)))]
+
+
+def cautions(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
+    """Return what seems to be wrong before anything is charged, by the names of the columns of a log alone."""
+    found = []
+    people = [name for name in person_columns(present) if name not in (reading.case, *reading.activity)]
+    if reading.unit is None and people:
+        found.append(
+            f"single cases are protected, and the column {people[0][:LONGEST_NAME]!r} may identify a person; to protect "
+            "persons, set unit to it, and max_cases to a number chosen without looking at the log"
+        )
     column = recognised("lifecycle", present)
-    if reading.lifecycle != "all" or column is None or column in reading.activity:
-        return ()
-    return (
-        f"the log has the lifecycle column {column[:LONGEST_NAME]!r} and all its events are read; if an activity has a "
-        "start and a complete event, set lifecycle to 'complete' or 'start'",
-    )
+    selected = reading.lifecycle != "all" or any(name == column for name, _ in reading.where)
+    if column is not None and not selected and column not in reading.activity:
+        found.append(
+            f"the log has the lifecycle column {column[:LONGEST_NAME]!r} and all its events are read; if an activity has a "
+            "start and a complete event, set lifecycle to 'complete' or 'start'"
+        )
+    return tuple(found)
 
 
 def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str) -> None:

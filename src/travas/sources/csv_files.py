@@ -78,6 +78,7 @@ def read_csv(
     size = sum(len(file.source) if isinstance(file.source, bytes) else file.path.stat().st_size for file in files)
     try:
         tables = [_with_original_names(file.table()) for file in files]
+        present = tables[0].collect_schema().names()
         if len(files) > 1:
             tables = [_needed(table, reading, file.path) for table, file in zip(tables, files, strict=True)]
         return table_variants(
@@ -87,6 +88,7 @@ def read_csv(
             height=size // _LEAST_ROW,
             blank_rows=lambda: _blank_lines(files),
             whole_rows=True,
+            present=present,
         )
     except pl.exceptions.NoDataError:
         raise LogError(f"{where}: the file has no header; check that it is the right file") from None

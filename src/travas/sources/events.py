@@ -32,7 +32,7 @@ from ..errors import CONFIDENTIAL, LogError
 from ..log.log import Log
 from ..log.questions import Totals
 from ..log.traces import CODE, CODE_BYTES, Activity
-from .columns import Columns, columns_of, lifecycle_note
+from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants, whole_microseconds
 from .messages import (
@@ -46,7 +46,7 @@ from .messages import (
     several_values_notes,
 )
 from .period import Period, microseconds
-from .reading import ATTRIBUTE_NUMBER, Reading, released_columns, spellings
+from .reading import Decimal, Reading, number_pattern, released_columns, spellings
 
 EVENTS_PER_PART = 32_000_000
 """Sorting a part takes about 60 bytes per event."""
@@ -113,15 +113,17 @@ def table_variants(
     height: int = 0,
     blank_rows: Callable[[], list[int]] = list,
     whole_rows: bool = False,
+    present: Sequence[str] = (),
 ) -> Log:
     """Return the variants of any table, whose columns are set or recognised. For databases and Spark, too.
 
     `rows` is one row per event: `pl.from_arrow(...).lazy()`, or the complete cases of one partition; `height` is about its
-    number of rows, if it may not fit into memory. To count several frames without a case in common, use `Counting`.
+    number of rows, if it may not fit into memory. `present` names all columns of the log, if these are not all.
+    To count several frames without a case in common, use `Counting`.
     """
     schema = rows.collect_schema()
     table = Table(rows, columns_of(reading, schema, where), where, height, blank_rows, whole_rows)
-    return log_of(table, reading, lifecycle_note(reading, list(schema)))
+    return replace(log_of(table, reading), cautions=cautions(reading, present or list(schema)))
 
 
 class Counting:
@@ -295,7 +297,11 @@ class _Frame:
             read[_UNIT] = self._compared(columns.unit, _UNIT)
         named = len(columns.details.attributes)
         for index, (role, name) in enumerate(zip(columns.attribute_roles, columns.attribute_columns, strict=True)):
-            read[role] = self._coded(name, role) if index < named else _number(name, kinds[name])
+            read[role] = (
+                self._coded(name, role)
+                if index < named
+                else number_of_text(column_of(name), kinds[name], self.reading.decimal)
+            )
         return read
 
     def _coded(self, column: str, role: str) -> pl.Expr:
@@ -539,12 +545,15 @@ def _hash(column: str, kind: pl.DataType) -> pl.Expr:
     return (value if kind.is_numeric() else value.cast(pl.String)).hash()
 
 
-def _number(column: str, kind: pl.DataType) -> pl.Expr:
-    """Return a number; NaN and text that is not a plain decimal number are null."""
+def number_of_text(value: pl.Expr, kind: pl.DataType, decimal: Decimal | None) -> pl.Expr:
+    """Return a number; NaN and text that is not a number are null."""
     if kind.is_numeric():
-        return column_of(column).cast(pl.Float64).fill_nan(None)
-    text = column_of(column).cast(pl.String)
-    return pl.when(text.str.contains(ATTRIBUTE_NUMBER)).then(text).cast(pl.Float64, strict=False)
+        return value.cast(pl.Float64).fill_nan(None)
+    text = value.cast(pl.String)
+    text = pl.when(text.str.contains(number_pattern(decimal))).then(text)
+    if decimal is not None:
+        text = text.str.replace_all(rf"[^0-9eE+{decimal}-]", "").str.replace(",", ".", literal=True)
+    return text.cast(pl.Float64, strict=False)
 
 
 def _time(column: str, kind: pl.DataType) -> pl.Expr:

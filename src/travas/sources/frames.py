@@ -29,11 +29,14 @@ def read_frame(frame: Any, reading: Reading) -> Log:
     Columns that pm4py noted in the attributes of a pandas `DataFrame` are used where none is set.
     """
     lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
+    present = (
+        [] if isinstance(lazy, pl.LazyFrame) or _is_arrow(frame) else list(map(str, getattr(frame, "columns", ())))
+    )
     if not isinstance(lazy, pl.LazyFrame):
         reading = _noted_by_pm4py(frame, reading)
         lazy = (_from_arrow(frame) if _is_arrow(frame) else _from_pandas(frame, reading)).lazy()
     try:
-        return table_variants(lazy, reading, _WHERE)
+        return table_variants(lazy, reading, _WHERE, present=present)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # their messages may quote a cell
         raise LogError(f"{_WHERE}: cannot be read ({type(error).__name__}); collect or convert it first") from None
 

@@ -21,6 +21,7 @@ from .period import Period
 
 Lifecycle = Literal["all", "complete", "start"]
 DuplicateEvents = Literal["keep", "drop"]
+Decimal = Literal[",", "."]
 
 LIFECYCLE = "lifecycle:transition"
 TRACE_LEVEL = "case:"
@@ -39,8 +40,9 @@ _CHOICES = {
     "duplicate_events": DuplicateEvents,
     "format": Format,
     "counted": Counted,
+    "decimal": Decimal,
 }
-_OPTIONAL = ("order", "format", "counted")
+_OPTIONAL = ("order", "format", "counted", "decimal")
 
 CASE = "case:concept:name"
 ACTIVITY = "concept:name"
@@ -51,6 +53,19 @@ BY_QUERY = (
 
 ATTRIBUTE_NUMBER = r"^[+-]?[0-9]{1,15}([.][0-9]{1,15})?([eE][+-]?[0-9]{1,2})?$"
 """Text that is a number. Every engine parses it to the same float; other text is a missing number."""
+
+_MARKS = {",": "[.' \\x{a0}\\x{202f}]", ".": "[,' \\x{a0}\\x{202f}]"}
+LOCAL_NUMBERS: Mapping[Decimal, str] = {
+    mark: rf"^[+-]?([0-9]{{1,3}}({_MARKS[mark]}[0-9]{{3}}){{1,4}}|[0-9]{{1,15}})([{mark}][0-9]{{1,15}})?([eE][+-]?[0-9]{{1,2}})?$"
+    for mark in (",", ".")
+}
+"""The same by the sign of decimals, with marks between thousands."""
+
+
+def number_pattern(decimal: Decimal | None) -> str:
+    """Return which text is a number."""
+    return ATTRIBUTE_NUMBER if decimal is None else LOCAL_NUMBERS[decimal]
+
 
 NUMBERED = {
     "epoch-seconds": (0, 1_000_000),
@@ -66,6 +81,7 @@ _SAMPLE = datetime(2001, 2, 3, 16, 5, 6, 789000, tzinfo=UTC)
 _SETTINGS = (
     "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
     "counted", "table", "delimiter", "quote", "encoding", "lifecycle", "duplicate_events", "format", "sheet",
+    "decimal",
 )  # fmt: skip
 _DESCRIBED = ("activity", "abstraction", "query", "where", "columns", "recognised")
 QUERY_USED = "a query was used"
@@ -171,6 +187,8 @@ class Reading:
             `case:NAME` is an attribute of the trace.
         duplicate_events: Whether to keep or drop further events of a case with the same activity and timestamp.
         format: The format of the file, such as `csv`; None is that of its extension. Required for standard input.
+        decimal: The sign of decimals in text that is read as a number, `,` or `.`; then marks between thousands are also
+            accepted. None accepts plain numbers such as `1234.5` only.
         sheet: The sheet of an Excel workbook; None is the only one.
         delimiter: The delimiter of CSV files, or `tab`; None detects it from the header.
         quote: The quote character of CSV files, or `none`; None detects it from the header.
@@ -197,6 +215,7 @@ class Reading:
     lifecycle: Lifecycle = "all"
     where: tuple[tuple[str, str], ...] = ()
     duplicate_events: DuplicateEvents = "keep"
+    decimal: Decimal | None = None
     format: Format | None = None
     sheet: str | None = None
     delimiter: str | None = attrs.field(default=None, converter=_delimiter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import polars as pl
 from ..errors import CONFIDENTIAL, LogError
 from ..log.escaped_names import original_name
 from ..log.log import Log, Roles
-from .columns import Columns, lifecycle_note
+from .columns import Columns, cautions
 from .events import Counting, Table, conditions
 from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
-from .reading import ACTIVITY, ATTRIBUTE_NUMBER, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading, by_column
+from .reading import ACTIVITY, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading, by_column, number_pattern
 
 EVENTS_PER_FRAME = 250_000
 _NAMELESS = "traces without a name, which may be part of one case"
@@ -122,7 +123,7 @@ class TraceLog:
 
     def _roles(self, events: Mapping[str, pl.Series], traces: Mapping[str, pl.Series]) -> dict[str, Any]:
         """Return the columns by what they are read as."""
-        columns, details = self._columns, self._columns.details
+        columns, details, reading = self._columns, self._columns.details, self.reading
         roles: dict[str, Any] = {
             name: events[key] for name, key in zip(columns.activities, self._activities, strict=True)
         }
@@ -142,7 +143,9 @@ class TraceLog:
             roles[column] = traces[key] if name.startswith(TRACE_LEVEL) else events[name]
         for index, (column, name) in enumerate(zip(columns.attribute_columns, columns.attributes, strict=True)):
             own = traces[name.removeprefix(TRACE_LEVEL)]  # the value of the trace, or else that of its event
-            is_own = own.str.contains(ATTRIBUTE_NUMBER) if index >= len(details.attributes) else own != ""
+            is_own = (
+                own.str.contains(number_pattern(reading.decimal)) if index >= len(details.attributes) else own != ""
+            )
             roles[column] = own.zip_with(is_own.fill_null(False), events[name])
         return roles
 
@@ -181,10 +184,12 @@ class TraceLog:
             self._check_names()
         if _NAMELESS in self._counting.missing:
             self._counting.remedy += ", or set duplicate_cases to 'separate' if every trace is a case"
-        notes = [*self._unseen(present), *self._lifecycle_note(present)]
+        notes = self._unseen(present)
         if self._empty:
             notes.append(left_out_note(self._empty, "traces without events"))
-        return self._counting.variants(notes)
+        of_trace, of_event = present() if self._traces else (set(), set())
+        names = sorted({LIFECYCLE} & of_event) + sorted(of_trace)
+        return replace(self._counting.variants(notes), cautions=cautions(self.reading, names))
 
     def _check_names(self) -> None:
         names = pl.concat(self._names)
@@ -238,11 +243,6 @@ class TraceLog:
         if tie is None or not self._traces or ("event", tie) in self._seen:
             return []
         return [f"no event has the attribute {tie!r} for the ties; check its name"]
-
-    def _lifecycle_note(self, present: Callable[[], Present]) -> Sequence[str]:
-        if self.reading.lifecycle != "all" or not self._traces:
-            return ()
-        return lifecycle_note(self.reading, sorted({LIFECYCLE} & present()[1]))
 
 
 def _available(names: set[str], most: int, missing: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import attrs
@@ -16,7 +16,7 @@ ObservationLevel = Literal["fact", "choice", "problem"]
 
 PROPOSED = (
     "table", "query", "format", "sheet", "encoding", "delimiter", "quote", "case", "activity", "timestamp",
-    "timestamp_format", "order", "lifecycle", "duplicate_cases",
+    "timestamp_format", "order", "ties", "on_missing", "lifecycle", "where", "duplicate_cases", "decimal",
 )  # fmt: skip
 """The only settings that the doctor proposes. Whatever decides about privacy must not be chosen by looking at the log."""
 
@@ -58,12 +58,14 @@ class LogDiagnosis:
         findings: What was found.
         reading: The reading that is proposed; for a choice, with its first option.
         choices: What the values leave open.
+        people: The columns that may identify the person of a case; the first one has the fewest values.
     """
 
     source: str
     findings: tuple[Observation, ...]
     reading: Reading
-    choices: tuple[ReadingChoice, ...] = field(default=())
+    choices: tuple[ReadingChoice, ...] = ()
+    people: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[Observation, ...]:
@@ -92,16 +94,16 @@ class LogDiagnosis:
                 {"topic": f.topic, "level": f.level, "text": f.text, "field": f.field or None} for f in self.findings
             ],
             "choices": {choice.name: dict(choice.options) for choice in self.choices},
+            "people": list(self.people),
             "command_lines": list(self.command_lines()),
         }
 
 
 def settings_of(reading: Reading) -> Iterator[tuple[str, Any]]:
-    """Yield the proposed settings that differ from the defaults."""
-    names = {each.name for each in attrs.fields(Reading)}
+    """Yield the proposed settings that differ from the defaults, as they are written in a project."""
     for name in PROPOSED:
-        if name in names and (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
-            yield name, value
+        if (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
+            yield name, tuple(map("=".join, value)) if name == "where" else value
 
 
 def _options(reading: Reading) -> Iterator[str]:

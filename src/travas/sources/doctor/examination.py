@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +14,8 @@ import attrs
 import polars as pl
 
 from ...errors import LogError, ParameterError
-from ..csv_files import table_of
+from ..column_names import candidates
+from ..columns import person_columns
 from ..excel import sheet_names, sheet_table
 from ..files import file_format
 from ..folders import listing
@@ -17,15 +23,70 @@ from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
 from ..frames import column_of_pandas
 from ..log_location import is_database, url_scheme, without_secrets
 from ..parquet import polars_faults, scan_arrow
-from ..reading import DEFAULT_READING, Reading
-from ..unpacking import packing_of
+from ..reading import ACTIVITY, CASE, DEFAULT_READING, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading
+from ..unpacking import chunks, packing_of
+from ..xes import Values, read_traces
 from .diagnosis import LogDiagnosis, Observation, ReadingChoice
-from .dialects import dialect_findings
+from .dialects import text_table
 from .roles import ColumnSearch
-from .row_checks import lifecycle_finding, row_findings
-from .xes_events import xes_table
+from .row_checks import RowChecks
 
-_MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "xlsx"}
+_FORMATS: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "xlsx"}
+_RENAME = "rename it so that its name ends in"
+_NO_LOGS = (
+    (rb"SQLite format 3\0", "a SQLite database", f"{_RENAME} .sqlite"),
+    (rb"(?s:.{8})DUCK", "a DuckDB database", f"{_RENAME} .duckdb"),
+    (rb"PGDMP", "a dump of PostgreSQL", "restore it with pg_restore, and use the URL of the database"),
+    (rb"\xd0\xcf\x11\xe0", "an old or encrypted Office file", "save it as .xlsx, without a password"),
+    (rb"7z\xbc\xaf|Rar!|BZh|\xfd7zXZ|(?s:.{257})ustar", "an archive", "unpack it, and use the file or the folder"),
+    (rb"%PDF", "a PDF document", "export the log as CSV"),
+    (
+        rb"(?:.*\n){0,3}(?:--.*database dump|-- MySQL dump|PRAGMA |BEGIN TRANSACTION|CREATE TABLE |INSERT INTO )",
+        "an SQL dump",
+        "load it, such as with sqlite3 log.sqlite < dump.sql or psql, and use the database",
+    ),
+)
+"""First bytes of what is no log, what it is, and what to do."""
+
+_HEAD = 4096
+
+
+def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
+    """Examine a log: its form, columns, times, lifecycle, persons, missing values, numbers, duplicates, order and spellings.
+
+    The result is confidential. It proposes how the log is read, and nothing that decides about privacy.
+
+    Args:
+        source: A path, a folder or glob of files, a database, or a pandas or Polars `DataFrame`.
+        reading: What is already known; it is not changed.
+
+    Returns:
+        All findings, and the command line and `[reading]` table that read this log.
+
+    Raises:
+        LogError: The log cannot be opened at all.
+    """
+    return examined(source, reading)[0]
+
+
+def examined(source: Any, reading: Reading) -> tuple[LogDiagnosis, pl.DataFrame | None]:
+    """Return what the doctor found, and the table of events, if it can be read."""
+    examination = Examination(reading)
+    name = "LOG"
+    if isinstance(source, str | Path):
+        name = without_secrets(str(source))
+        if name == "-" or url_scheme(name) == "spark":
+            raise ParameterError(
+                "the doctor reads files, databases and data frames, not Spark or standard input; set the columns "
+                "yourself: travas docs engines",
+                field="source",
+            )
+        table = examination.of_database(source) if is_database(source) else examination.of_files(Path(source))
+    else:
+        table = examination.of_frame(source)
+    people = [] if table is None else examination.of_table(table)
+    found, choices = tuple(examination.findings), tuple(examination.choices)
+    return LogDiagnosis(name, found, examination.reading, choices, tuple(people)), table
 
 
 class Examination:
@@ -36,6 +97,7 @@ class Examination:
         self.findings: list[Observation] = []
         self.choices: list[ReadingChoice] = []
         self._is_xes = self._is_database = False
+        self._types: dict[str, str] = {}  # what is wrong with the types of columns
 
     def of_files(self, path: Path) -> pl.DataFrame | None:
         """Return the table of events of files; None if they cannot be read as they are."""
@@ -44,9 +106,8 @@ class Examination:
         first = listed.files[0]
         if not first.is_file() or not first.stat().st_size:
             raise LogError(f"{first}: no such file, or it is empty; check the path")
-        self._format(first)
-        form = file_format(first, self.reading.format)
         try:
+            form = self._format(first)
             if form == "xes":
                 return self._xes(listed.files)
             if form == "csv" or form == "tsv":
@@ -59,60 +120,82 @@ class Examination:
             self.findings.append(Observation("file", str(error), "problem", error.field))
             return None
 
-    def _format(self, path: Path) -> None:
+    def _format(self, path: Path) -> Format:
+        """Return the format, by the extension or the first bytes; LogError for files that are no logs."""
         if self.reading.format is not None:
-            return
+            return self.reading.format
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD)
+        packing = packing_of(path)
+        if packing in ("gzip", "zstd"):
+            with suppress(LogError):
+                head = next(chunks(path, lambda _: None), b"")[:_HEAD]
+        for sign, what, remedy in _NO_LOGS:
+            if re.match(sign, head):
+                raise LogError(f"{path}: is {what}, by its first bytes; {remedy}", field="format")
         if suffix_of(path, SUFFIXES):
-            packing = packing_of(path)
             form = file_format(path, None)
             more = f", compressed with {packing}" if packing and form != "xlsx" else ""
             self.findings.append(Observation("format", f"{form}{more}, by the file extension"))
-            return
-        with path.open("rb") as stream:
-            head = stream.read(512)
+            return form
         text: Format = "xes" if b"<log" in head or head.lstrip().startswith(b"<?xml") else "csv"
-        form = next((each for magic, each in _MAGIC.items() if head.startswith(magic)), text)
+        form = next((each for magic, each in _FORMATS.items() if head.startswith(magic)), text)
         self.reading = attrs.evolve(self.reading, format=form)
         self.findings.append(Observation("format", f"{form}; the extension {path.suffix!r} does not say so", "choice"))
+        return form
 
-    def _xes(self, paths: tuple[Path, ...]) -> pl.DataFrame:
+    def _xes(self, paths: Sequence[Path]) -> pl.DataFrame:
         self._is_xes = True
-        table, findings, choices = xes_table(paths)
-        self.findings += findings
-        self.choices += choices
-        if choices:
+        traces = _Traces()
+        for path in paths:
+            read_traces(path, _KEYS, traces)
+        names = Counter((own.get(ACTIVITY.encode()) or b"").decode() for own in traces.own)
+        self.findings.append(Observation("size", f"{sum(names.values()):,} traces"))
+        if unnamed := names.pop("", 0):
+            text = f"{unnamed:,} traces have no name; set duplicate_cases to 'separate' if every trace is a case"
+            self.findings.append(Observation("case", text, "problem", "duplicate_cases"))
+        if repeated := sum(number > 1 for number in names.values()):
+            text = f"{repeated:,} names are those of several traces: with merge they are one case each, with separate every "
+            self.findings.append(Observation("case", f"{text}trace is a case", "choice", "duplicate_cases"))
+            options = (("merge", "traces with the same name are one case"), ("separate", "every trace is a case"))
+            self.choices.append(ReadingChoice("duplicate_cases", options))
             self.reading = attrs.evolve(self.reading, duplicate_cases="merge")
+        return traces.table()
+
+    def _text(self, paths: Sequence[Path], form: Format) -> pl.DataFrame | None:
+        delimiter = "\t" if form == "tsv" and self.reading.delimiter is None else self.reading.delimiter
+        reading, findings, table = text_table(paths, attrs.evolve(self.reading, delimiter=delimiter))
+        self.reading = attrs.evolve(reading, delimiter=None) if form == "tsv" else reading
+        self.findings += findings
         return table
 
-    def _text(self, paths: tuple[Path, ...], form: Format) -> pl.DataFrame | None:
-        delimiter = "\t" if form == "tsv" and self.reading.delimiter is None else self.reading.delimiter
-        dialect = dialect_findings(paths[0], attrs.evolve(self.reading, delimiter=delimiter))
-        self.reading = attrs.evolve(dialect.reading, delimiter=None) if form == "tsv" else dialect.reading
-        self.findings += dialect.findings
-        if dialect.table is None:
-            return None
-        tables = [dialect.table, *(table_of(path, dialect.reading, lambda _: None) for path in paths[1:])]
-        return pl.concat(tables, how="diagonal")
-
     def _excel(self, path: Path) -> pl.DataFrame:
-        """Read the sheet that is set, or the largest one."""
+        """Read the sheet that is set, or the one that looks most like events."""
         names = sheet_names(path)
-        if self.reading.sheet is None and len(names) > 1:
-            tables = {name: sheet_table(path, name, str(path)) for name in names}
-            largest = max(tables, key=lambda name: tables[name].height * tables[name].width)
-            others = ", ".join(repr(name) for name in names if name != largest)
-            self.findings.append(
-                Observation("sheet", f"{largest!r} has the most cells; the others are {others}", "choice")
-            )
-            self.reading = attrs.evolve(self.reading, sheet=largest)
-            return tables[largest]
-        return sheet_table(path, self.reading.sheet, str(path))
+        if self.reading.sheet is not None or len(names) == 1:
+            return sheet_table(path, self.reading.sheet, str(path))
+        tables = {name: sheet_table(path, name, str(path)) for name in names}
+        best = max(names, key=lambda name: (_roles(tables[name].columns), tables[name].height * tables[name].width))
+        others = ", ".join(repr(name) for name in names if name != best)
+        self.findings.append(
+            Observation("sheet", f"{best!r} looks most like events; the others are {others}", "choice")
+        )
+        self.reading = attrs.evolve(self.reading, sheet=best)
+        return tables[best]
 
     def of_database(self, source: str | Path) -> pl.DataFrame:
-        """Return all columns of a table or query. Its rows have no order."""
-        from ..engines.databases import database_table
+        """Return all columns of a query, or of the table that is set or looks most like events. Its rows have no order."""
+        from ..engines.databases import database_table, tables_of
 
         self._is_database = True
+        if self.reading.table is None and self.reading.query is None:
+            tables = tables_of(source)
+            if len(tables) > 1:
+                best = max(tables, key=lambda name: (_roles(tables[name]), len(tables[name])))
+                others = ", ".join(repr(name) for name in list(tables)[:10] if name != best)
+                text = f"{best!r} looks most like events; the others are {others}"
+                self.findings.append(Observation("table", text, "choice", "table"))
+                self.reading = attrs.evolve(self.reading, table=best)
         table, where = database_table(source, self.reading)
         self.findings.append(Observation("format", where))
         return table
@@ -127,58 +210,72 @@ class Examination:
         for index, name in enumerate(map(str, frame.columns)):
             values = frame.iloc[:, index].rename(name)
             try:
-                columns.append(column_of_pandas(values, "name"))
+                columns.append(column_of_pandas(values, "number"))
             except LogError as error:
-                self.findings.append(Observation("types", str(error), "choice"))
+                self._types[name] = str(error)
                 texts = [None if value is None or value != value else str(value) for value in values]
                 columns.append(pl.Series(name, texts, dtype=pl.String))
         return pl.DataFrame(columns)
 
-    def of_table(self, table: pl.DataFrame) -> None:
-        """Examine columns and rows."""
-        if self._is_xes:
-            named = attrs.evolve(self.reading, case=None)
-            roles = ColumnSearch(table, named)
-            roles.find()
+    def of_table(self, table: pl.DataFrame) -> list[str]:
+        """Examine columns and rows; return the columns that may identify a person."""
+        search = ColumnSearch(table, attrs.evolve(self.reading, case=None) if self._is_xes else self.reading)
+        found = search.find()
+        self.findings += search.findings
+        if self._is_xes:  # its attributes have standard names, and its times one format
+            found = attrs.evolve(self.reading, lifecycle=found.lifecycle, where=found.where)
         else:
-            roles = ColumnSearch(table, self.reading)
-            self.reading = roles.find()
-        self.findings += roles.findings
-        self.choices += roles.choices if not self._is_xes else []
-        reading = attrs.evolve(self.reading, timestamp_format=roles.reading.timestamp_format)
-        self.reading, findings = lifecycle_finding(table, self.reading)
-        self.findings += findings
-        found = row_findings(table, reading, roles.unit_columns(), roles.times)
-        self.findings += [each for each in found if not self._is_database or each.topic not in ("order", "ties")]
+            self.choices += search.choices
+        for name in (search.case, search.activity, search.timestamp, *search.people):
+            if name in self._types:
+                self.findings.append(Observation("types", self._types[name], "problem"))
+        checks = RowChecks(table, search, found)
+        rows = list(checks.findings())
+        self.reading = checks.reading
+        if self._is_database:
+            self.reading = attrs.evolve(self.reading, ties=found.ties)
+            rows = [each for each in rows if each.topic not in ("order", "ties")]
+        self.findings += rows
+        return search.people
 
 
-def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
-    """Examine a log: its form, columns, times, lifecycle, missing values, duplicates, order and spellings.
+def _roles(columns: Sequence[str]) -> int:
+    """Return how many of the columns of events a table has, by their names."""
+    return sum(bool(candidates(role, columns)) for role in ("case", "activity", "timestamp"))
 
-    The result is confidential. It proposes how the log is read, and nothing that decides about privacy.
 
-    Args:
-        source: A path, a folder or glob of files, a database, or a pandas or Polars `DataFrame`.
-        reading: What is already known; it is not changed.
+_KEYS = (ACTIVITY, TIMESTAMP, LIFECYCLE)
 
-    Returns:
-        All findings, and the command line and `[reading]` table that read this log.
 
-    Raises:
-        LogError: The log cannot be opened at all.
-    """
-    examination = Examination(reading)
-    if isinstance(source, str | Path):
-        if isinstance(source, str) and (source == "-" or url_scheme(source) == "spark"):
-            raise ParameterError(
-                "the doctor reads files, databases and data frames, not Spark or standard input; set the columns "
-                "yourself: travas docs engines",
-                field="source",
-            )
-        table = examination.of_database(source) if is_database(source) else examination.of_files(Path(source))
-    else:
-        table = examination.of_frame(source)
-    if table is not None:
-        examination.of_table(table)
-    name = without_secrets(str(source)) if isinstance(source, str | Path) else "LOG"
-    return LogDiagnosis(name, tuple(examination.findings), examination.reading, tuple(examination.choices))
+class _Traces:
+    """Collects the traces of XES files as a table with the column names of pm4py."""
+
+    def __init__(self) -> None:
+        self.is_escaped, self.stray = False, 0
+        self._columns: list[list[bytes | None]] = [[] for _ in _KEYS]
+        self.own: list[Mapping[bytes, bytes]] = []
+        self._lengths: list[int] = []
+
+    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Values], events: int) -> None:
+        for collected, values in zip(self._columns, columns, strict=True):
+            collected += values
+        self.own.append(
+            {key: value for key, value in own.items() if key == ACTIVITY.encode() or person_columns([key.decode()])}
+        )
+        self._lengths.append(events)
+
+    def table(self) -> pl.DataFrame:
+        """Return the events, with the name of their trace and its attributes that may name a person."""
+        owner = list(chain.from_iterable([number] * length for number, length in enumerate(self._lengths)))
+        keys = dict.fromkeys((ACTIVITY.encode(), *chain.from_iterable(self.own)))
+        own = {
+            f"{TRACE_LEVEL}{key.decode()}": _texts([each.get(key) for each in self.own]).gather(owner) for key in keys
+        }
+        events = {key: _texts(values) for key, values in zip(_KEYS, self._columns, strict=True)}
+        if events[LIFECYCLE].null_count() == len(owner):
+            del events[LIFECYCLE]
+        return pl.DataFrame({CASE: own.pop(CASE), **events, **own})
+
+
+def _texts(values: Sequence[bytes | None]) -> pl.Series:
+    return pl.Series(values, dtype=pl.Binary).cast(pl.String)

@@ -1,171 +1,150 @@
-"""What the rows of a table are like: missing cells, duplicates, ties, order, lifecycle, spellings, persons."""
+"""What the rows of a table are like: missing cells, numbers, duplicates, ties, order, spellings; and how to read such rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 import attrs
 import polars as pl
 
 from ...errors import number_of
-from ..column_names import plain, recognised
+from ..column_names import plain
 from ..columns import is_name_type, is_ordered
 from ..instants import TIME, UnknownFormatError, parsed_microseconds
-from ..reading import Reading, spellings
+from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Decimal, Reading
 from .diagnosis import Observation
-from .time_formats import TimeValues
+from .roles import ColumnSearch
 
 _CASE, _ACTIVITY, _ROW, _NUMBER, _TIED = "case", "activity", "row", "number", "tied"
-_SHOWN = 3
-_TRANSITIONS = frozenset({
-    "schedule", "assign", "reassign", "start", "suspend", "resume", "complete", "withdraw", "autoskip", "manualskip",
-    "ate_abort", "pi_abort", "abort", "unknown",
-})  # fmt: skip
-"""The transitions of the XES standard and MXML: values by which a column of another name is recognised."""
+_SHOWN, _SHUFFLED, _MOST = 3, 0.05, 0.9
 
 
-def lifecycle_finding(table: pl.DataFrame, reading: Reading) -> tuple[Reading, list[Observation]]:
-    """Find the transitions of events, and propose to read one of them if there are starts and completions."""
-    column = recognised("lifecycle", table.columns)
-    if column is None and reading.lifecycle == "all":
-        return reading, list(_unnamed_transitions(table, reading))
-    if column is None or reading.lifecycle != "all" or column in reading.activity:
-        return reading, []
-    if (texts := _texts(table[column])) is None:
-        return reading, [_unfit(column, table, "not names", "text", "lifecycle")]
-    counts = dict(texts.fill_null("").value_counts(sort=True).iter_rows())
-    shown = ", ".join(f"{str(name)[:20] or 'none'} {number:,}" for name, number in list(counts.items())[:6])
-    pairs = all(any(map(counts.get, names)) for names in (spellings("start"), spellings("complete")))
-    if not pairs:
-        return reading, [Observation("lifecycle", f"column {column!r}: {shown}; all events are read")]
-    text = f"column {column!r}: {shown}; with complete, every activity is read once; with all, possibly several times"
-    return attrs.evolve(reading, lifecycle="complete"), [Observation("lifecycle", text, "choice")]
+class RowChecks:
+    """Examines the rows, and adds to the reading what they need."""
 
+    def __init__(self, table: pl.DataFrame, search: ColumnSearch, reading: Reading) -> None:
+        self._table, self._search, self.reading = table, search, reading
 
-def _unnamed_transitions(table: pl.DataFrame, reading: Reading) -> Iterator[Observation]:
-    """Yield the columns whose values are transitions, starts and completions among them, whatever they are called."""
-    used = {reading.case, reading.timestamp, *reading.activity, *(name for name, _ in reading.where)}
-    for name in table.columns:
-        if name in used or table.schema[name] not in (pl.String, pl.Categorical):
-            continue
-        values = table[name].drop_nulls().unique().cast(pl.String).to_list()
-        found = {value.lower() for value in values}
-        if found <= _TRANSITIONS and {"start", "complete"} <= found:
-            complete = next(value for value in values if value.lower() == "complete")
-            yield Observation(
-                "lifecycle",
-                f"column {name[:40]!r} has start and complete: as it is, every activity is read several times; to read "
-                f"it once, set where to {f'{name}={complete}'!r}",
-                "choice",
-                "where",
-            )
-
-
-def row_findings(
-    table: pl.DataFrame, reading: Reading, units: Sequence[str], times: TimeValues | None = None
-) -> Iterator[Observation]:
-    """Yield what the rows are like."""
-    case = reading.case or recognised("case", table.columns)
-    activity = reading.activity[0] if reading.activity else recognised("activity", table.columns)
-    time = None if reading.order == "file" else reading.timestamp or recognised("timestamp", table.columns)
-    yield Observation("size", number_of(table.height, "events"))
-    yield from _missing(table, [name for name in (case, activity, time) if name is not None])
-    if case is None or activity is None:
-        return
-    names: dict[str, pl.Series] = {}
-    for role, name in ((_CASE, case), (_ACTIVITY, activity)):
-        texts = _texts(table[name]) if is_name_type(table.schema[name]) else None
-        if texts is None:
-            yield _unfit(name, table, "not exact names", "text", role)
+    def findings(self) -> Iterator[Observation]:
+        """Yield what the rows are like."""
+        table, search = self._table, self._search
+        case, activity, time = search.case, search.activity, search.timestamp
+        yield Observation("size", number_of(table.height, "events"))
+        yield from self._missing([name for name in (case, activity, time) if name is not None])
+        yield from self._decimals([name for name in (case, activity, time, *search.people) if name is not None])
+        if case is None or activity is None:
             return
-        names[role] = texts
-    counted = {role: column.alias(role).value_counts(sort=True, name=_NUMBER) for role, column in names.items()}
-    yield Observation(
-        "size",
-        f"{number_of(counted[_CASE].height, 'cases')}, {number_of(counted[_ACTIVITY].height, 'activities')}",
-    )
-    if time is not None and not is_ordered(table.schema[time]):
-        yield _unfit(time, table, "not times", "a timestamp", "timestamp")
-    elif time is not None and (moments := _moments(table[time], reading, times)) is not None:
-        yield from _order(names[_CASE], names[_ACTIVITY], moments)
-    yield from _spellings(counted[_ACTIVITY])
-    yield from _blanks(counted)
-    for unit in units:
-        if (persons := _texts(table[unit])) is not None:
-            yield _persons(names[_CASE], persons, unit)
-
-
-def _texts(column: pl.Series) -> pl.Series | None:
-    """Return the values as text; None if they have none, such as lists, or bytes that are not UTF-8."""
-    try:
-        return column.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        return None
-
-
-def _unfit(name: str, table: pl.DataFrame, what: str, remedy: str, field: str) -> Observation:
-    text = f"column {name!r} has the type {table.schema[name]}, whose values are {what}; convert it to {remedy}"
-    return Observation("columns", text, "problem", field)
-
-
-def _missing(table: pl.DataFrame, needed: Sequence[str]) -> Iterator[Observation]:
-    for name in table.columns:
-        column = table[name]
-        lacking = column.is_null() | (column == "") if column.dtype == pl.String else column.is_null()
-        if number := int(lacking.sum()):
-            first = f"the first in row {int(lacking.arg_max() or 0) + 1:,}"
-            if name in needed:
-                text = f"column {name!r}: {number_of(number, 'cells missing')}, {first}; fix the log, or set on_missing to 'drop'"
-                yield Observation("missing", text, "problem", "on_missing")
-            else:
-                yield Observation(
-                    "missing", f"column {name[:40]!r}: {number_of(number, 'cells missing')}, {first}; it is not read"
+        names: dict[str, pl.Series] = {}
+        for role, name in ((_CASE, case), (_ACTIVITY, activity)):
+            try:
+                if not is_name_type(table.schema[name]):
+                    raise pl.exceptions.InvalidOperationError
+                names[role] = _emptied(table[name].cast(pl.String))
+            except pl.exceptions.PolarsError:
+                yield self._unfit(name, "not exact names", "text", role)
+                return
+        counted = {
+            role: column.alias(role).drop_nulls().value_counts(sort=True, name=_NUMBER)
+            for role, column in names.items()
+        }
+        cases, activities = counted[_CASE].height, counted[_ACTIVITY].height
+        yield Observation("size", f"{number_of(cases, 'cases')}, {number_of(activities, 'activities')}")
+        if time is not None and not is_ordered(table.schema[time]):
+            yield self._unfit(time, "not times", "a timestamp", "timestamp")
+        elif time is not None and (moments := self._moments(time)) is not None:
+            yield from self._order(names[_CASE], names[_ACTIVITY], moments)
+        yield from _spellings(counted[_ACTIVITY])
+        for role, values in counted.items():
+            if number := int(values.filter(pl.col(role).str.strip_chars() != pl.col(role))[_NUMBER].sum()):
+                text = (
+                    f"{number_of(number, 'cells')} of the {role} begin or end with a blank, which is part of the name"
                 )
+                yield Observation("spelling", text, "choice")
 
-
-def _moments(column: pl.Series, reading: Reading, times: TimeValues | None) -> pl.Series | None:
-    if times is not None and times.instants is not None and times.formats[0] == reading.timestamp_format:
-        return times.instants
-    try:
-        if column.dtype != pl.String:
-            return column
-        return parsed_microseconds(column.set(column == "", None), reading.timestamp_format)
-    except UnknownFormatError:
-        return None
-
-
-def _order(case: pl.Series, activity: pl.Series, time: pl.Series) -> Iterator[Observation]:
-    """Report duplicates, simultaneous events and rows that are not in the order of time.
-
-    Cases are compared by their hashes: 8 bytes instead of text for every event.
-    """
-    events = pl.DataFrame({_CASE: case.hash(), TIME: time}).with_row_index(_ROW)
-    known = events.filter(case.is_not_null() & time.is_not_null()).sort(_CASE, maintain_order=True)
-    follows = pl.col(_CASE) == pl.col(_CASE).shift()
-    backwards = int(known.select((follows & (pl.col(TIME) < pl.col(TIME).shift())).sum()).item())
-    if backwards:
-        known = known.sort(_CASE, TIME)
-    known = known.with_columns((follows & (pl.col(TIME) == pl.col(TIME).shift())).fill_null(False).alias(_TIED))
-    groups = known.filter(pl.col(_TIED) | pl.col(_TIED).shift(-1))
-    tied = int(groups[_TIED].sum())
-    groups = groups.with_columns(activity.gather(groups[_ROW]).alias(_ACTIVITY))
-    duplicates = groups.height - groups.n_unique(subset=[_CASE, TIME, _ACTIVITY])
-    if duplicates:
-        text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
-        yield Observation("duplicates", text + "set duplicate_events to 'drop'", "choice", "duplicate_events")
-    if tied > duplicates:
-        text = f"{number_of(tied - duplicates, 'events')} at the same time as another activity of the case, read in the order "
-        yield Observation(
-            "ties", text + "of the file; for another order, set ties to 'activity' or a column", "choice", "ties"
+    def _unfit(self, name: str, what: str, remedy: str, field: str) -> Observation:
+        text = (
+            f"column {name!r} has the type {self._table.schema[name]}, whose values are {what}; convert it to {remedy}"
         )
-    if backwards:
-        yield Observation(
-            "order", f"{number_of(backwards, 'rows')} before an earlier row of the case; events are sorted by time"
-        )
+        return Observation("columns", text, "problem", field)
+
+    def _missing(self, needed: list[str]) -> Iterator[Observation]:
+        people = [name for name in (self.reading.unit, *self._search.people) if name in self._table.columns]
+        for name in dict.fromkeys((*needed, *people)):
+            lacking = _emptied(self._table[name]).is_null()
+            if number := int(lacking.sum()):
+                cells = f"{number_of(number, 'cells missing')}, the first in row {int(lacking.arg_max() or 0) + 1:,}"
+                what = "these events" if name in needed else "cases without a person"
+                text = f"column {name!r}: {cells}; to leave out {what}, set on_missing to 'drop'"
+                yield Observation("missing", text, "choice", "on_missing")
+                self.reading = attrs.evolve(self.reading, on_missing="drop")
+
+    def _decimals(self, used: list[str]) -> Iterator[Observation]:
+        """Find numbers with decimal commas or marks between thousands, which need a setting."""
+        if self.reading.decimal is not None:
+            return
+        for name in self._table.columns:
+            if name in used or self._table.schema[name] != pl.String:
+                continue
+            values = _emptied(self._table[name]).drop_nulls()
+            plain_ones = values.str.contains(ATTRIBUTE_NUMBER)
+            fits: dict[Decimal, int] = {mark: values.str.contains(form).sum() for mark, form in LOCAL_NUMBERS.items()}
+            best = max(fits, key=lambda mark: fits[mark])  # of equal ones the comma
+            if plain_ones.sum() < fits[best] >= _MOST * len(values):
+                example = str(values.filter(~plain_ones)[0])[:20]
+                text = f"column {name[:40]!r} has numbers such as {example!r}; to release it in bins, set decimal to {best!r}"
+                yield Observation("numbers", text, "choice", "decimal")
+                self.reading = attrs.evolve(self.reading, decimal=best)
+                return
+
+    def _moments(self, name: str) -> pl.Series | None:
+        column, form, times = self._table[name], self._search.reading.timestamp_format, self._search.times
+        if times is not None and times.instants is not None and times.formats[0] == form:
+            return times.instants
+        try:
+            return column if column.dtype != pl.String else parsed_microseconds(_emptied(column), form)
+        except UnknownFormatError:
+            return None
+
+    def _order(self, case: pl.Series, activity: pl.Series, time: pl.Series) -> Iterator[Observation]:
+        """Report duplicates, simultaneous events and rows that are not in the order of time.
+
+        Cases are compared by their hashes: 8 bytes instead of text for every event.
+        """
+        events = pl.DataFrame({_CASE: case.hash(), TIME: time}).with_row_index(_ROW)
+        known = events.filter(case.is_not_null() & time.is_not_null()).sort(_CASE, maintain_order=True)
+        follows = pl.col(_CASE) == pl.col(_CASE).shift()
+        backward = follows & (pl.col(TIME) < pl.col(TIME).shift())
+        steps, backwards = known.select(steps=follows.sum(), backwards=backward.sum()).row(0)
+        if backwards:
+            known = known.sort(_CASE, TIME)
+        known = known.with_columns((follows & (pl.col(TIME) == pl.col(TIME).shift())).fill_null(False).alias(_TIED))
+        groups = known.filter(pl.col(_TIED) | pl.col(_TIED).shift(-1))
+        tied = int(groups[_TIED].sum())
+        groups = groups.with_columns(activity.gather(groups[_ROW]).alias(_ACTIVITY))
+        duplicates = groups.height - groups.n_unique(subset=[_CASE, TIME, _ACTIVITY])
+        if duplicates:
+            text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
+            yield Observation("duplicates", text + "set duplicate_events to 'drop'", "choice", "duplicate_events")
+        if backwards:
+            text = f"{number_of(backwards, 'rows')} before an earlier row of the case; events are sorted by time"
+            yield Observation("order", text)
+        if tied > duplicates and self.reading.ties is None:
+            text = f"{number_of(tied - duplicates, 'events')} at the same time as another activity of the case, "
+            if backwards > _SHUFFLED * steps:
+                text += "and the rows are not in order: the order of the file says nothing about them; set ties to 'activity'"
+                self.reading = attrs.evolve(self.reading, ties="activity")
+            else:
+                text += "read in the order of the file; for another order, set ties to 'activity' or a column"
+            yield Observation("ties", text, "choice", "ties")
+
+
+def _emptied(column: pl.Series) -> pl.Series:
+    """Return a column with null instead of empty text."""
+    return column.set(column == "", None) if column.dtype == pl.String else column
 
 
 def _spellings(activities: pl.DataFrame) -> Iterator[Observation]:
-    counts = dict(activities.drop_nulls().iter_rows())
+    counts = dict(activities.iter_rows())
     groups: dict[str, list[str]] = {}
     for name in counts:
         groups.setdefault(plain(str(name)), []).append(str(name))
@@ -178,27 +157,3 @@ def _spellings(activities: pl.DataFrame) -> Iterator[Observation]:
             f"{number_of(len(several), 'activities')} with several spellings, which are different activities: {shown}"
         )
         yield Observation("spelling", text, "choice")
-
-
-def _blanks(counted: Mapping[str, pl.DataFrame]) -> Iterator[Observation]:
-    for role, values in counted.items():
-        if number := int(values.filter(pl.col(role).str.strip_chars() != pl.col(role))[_NUMBER].sum()):
-            text = f"{number_of(number, 'cells')} of the {role} begin or end with a blank, which is part of the name"
-            yield Observation("spelling", text, "choice")
-
-
-def _persons(cases: pl.Series, persons: pl.Series, unit: str) -> Observation:
-    pairs = pl.DataFrame({_CASE: cases, "unit": persons})
-    known = pairs.drop_nulls().filter(pl.col("unit") != "").unique()
-    shared = known.group_by(_CASE).len().filter(pl.col("len") > 1).height
-    if shared:
-        return Observation(
-            "persons",
-            f"column {unit!r}: {number_of(shared, 'cases')} with several values: it is not one person per case",
-        )
-    return Observation(
-        "persons",
-        f"column {unit!r} may identify the person; to protect persons, set unit, and choose max_cases without the log",
-        "choice",
-        "unit",
-    )

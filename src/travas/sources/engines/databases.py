@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -21,7 +21,7 @@ from ...log.log import Log
 from ..columns import Columns
 from ..events import table_variants
 from ..log_location import database_file, url_scheme
-from ..reading import Reading
+from ..reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,11 +51,15 @@ _MOST_NAMES = 10
 def read_database(source: str | Path, reading: Reading) -> Log:
     """Return the variants of a table (`reading.table`), of a query (`reading.query`), or of the only table."""
     reading = without_row_order(reading, "a database")
-    frame, where = database_table(
-        source, reading, lambda names: Columns.of(reading, names, database_name(source, reading))
-    )
+    present: list[str] = []
+
+    def chosen(names: list[str]) -> Columns:
+        present.extend(names)
+        return Columns.of(reading, names, database_name(source, reading))
+
+    frame, where = database_table(source, reading, chosen)
     with _plain_words(f"{where}: cannot be read", "convert the columns in a query, or export the log"):
-        return table_variants(sorted_rows(frame, reading).lazy(), reading, where)
+        return table_variants(sorted_rows(frame, reading).lazy(), reading, where, present=present)
 
 
 def without_row_order(reading: Reading, what: str) -> Reading:
@@ -98,6 +102,19 @@ def database_name(source: str | Path, reading: Reading) -> str:
     file = database_file(source)
     base = url_scheme(str(source)) if file is None else str(file)
     return f"{base} {'query' if reading.query else f'table {reading.table!r}' if reading.table else 'table'}"
+
+
+def tables_of(source: str | Path) -> dict[str, list[str]]:
+    """Return the names of the columns of every table and view, by its name."""
+    with closing(_connect(source)) as connection:
+        hint = "check your permissions, or set table or query"
+        with _plain_words(f"{database_name(source, DEFAULT_READING)}: cannot be listed", hint):
+            return {
+                ".".join(table): connection.batches(
+                    f"SELECT * FROM {_name(connection, table)} WHERE 1 = 0"
+                ).schema.names
+                for table in _tables(connection)
+            }
 
 
 class _Connection(Protocol):
@@ -218,8 +235,7 @@ def _table(connection: _Connection, reading: Reading) -> str:
     """Return the quoted name of the table: as set, or the only one."""
     parts = [] if reading.table is None else reading.table.split(".")
     if not parts:
-        listed = connection.batches(_SQLITE_TABLES if connection.scheme == _SQLITE else _TABLES).read_all()
-        tables = sorted(zip(*(column.to_pylist() for column in listed.columns), strict=True))
+        tables = _tables(connection)
         if len(tables) != 1:
             names = ", ".join(repr(".".join(table)) for table in tables[:_MOST_NAMES])
             more = ", …" if len(tables) > _MOST_NAMES else ""
@@ -230,6 +246,16 @@ def _table(connection: _Connection, reading: Reading) -> str:
                 field="table",
             )
         parts = list(tables[0])
+    return _name(connection, parts)
+
+
+def _tables(connection: _Connection) -> list[tuple[str, str]]:
+    """Return schema and name of every table and view."""
+    listed = connection.batches(_SQLITE_TABLES if connection.scheme == _SQLITE else _TABLES).read_all()
+    return sorted(zip(*(column.to_pylist() for column in listed.columns), strict=True))
+
+
+def _name(connection: _Connection, parts: Sequence[str]) -> str:
     return ".".join(_quoted(connection.scheme, part) for part in parts)
 
 

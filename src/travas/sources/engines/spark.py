@@ -28,7 +28,7 @@ from ...log.abstraction import FULL, Abstraction
 from ...log.log import Log, check_number_of_cases
 from ...log.questions import Details, Totals, check_details
 from ...log.traces import Activity, Trace
-from ..columns import columns_of, lifecycle_note
+from ..columns import cautions, columns_of
 from ..encoded_cases import EncodedCases, EncodedTotals, joined
 from ..events import Table, log_of
 from ..messages import NO_EVENTS, MissingValues, UseOfTimestamps, left_out_note, missing_values, several_values_notes
@@ -109,11 +109,12 @@ def _counted(frame: Any, reading: Reading, where: str) -> Log:
         [],
         np.empty(0, np.int64),
         released_columns(columns.roles.activities),
-        (*(notes if here.num_rows or notes else (NO_EVENTS,)), *lifecycle_note(reading, frame.columns)),
+        notes if here.num_rows or notes else (NO_EVENTS,),
         unit=reading.privacy_unit,
         counted=reading.counts_of,
         roles=columns.roles,
         totals=totals,
+        cautions=cautions(reading, frame.columns),
     )
     counts, lengths = (here[name].to_numpy().astype(np.int64) for name in (_COUNT, _LENGTH))
     return RemoteVariants(Store(traces, parts, where, here[_DIGEST]), counts, lengths, described)
