@@ -88,7 +88,7 @@ def test_all_findings_are_reported_at_once(tmp_path: Path) -> None:
     said = {(finding.topic, finding.level) for finding in found.findings}
     for expected in (
         ("format", "fact"), ("encoding", "fact"), ("delimiter", "fact"), ("case", "fact"), ("activity", "fact"),
-        ("time", "problem"), ("time zone", "problem"), ("missing", "problem"), ("missing", "fact"), ("lifecycle", "choice"),
+        ("time", "problem"), ("time zone", "problem"), ("missing", "choice"), ("lifecycle", "choice"),
         ("spelling", "choice"), ("persons", "choice"),
     ):  # fmt: skip
         assert expected in said, expected
@@ -106,14 +106,14 @@ def test_the_doctor_names_parameters_and_the_command_line_its_options(tmp_path: 
     log.write_text(BAD.replace("never", "2024-02-03 10:00").replace("T08:00+01:00", " 08:00"))
     found = {finding.topic: finding for finding in doctor(log).findings if finding.field}
     assert {topic: finding.field for topic, finding in found.items()} == {
-        "missing": "on_missing", "duplicates": "duplicate_events", "ties": "ties", "persons": "unit",
+        "missing": "on_missing", "duplicates": "duplicate_events", "ties": "ties", "persons": "unit", "lifecycle": "lifecycle",
     }  # fmt: skip
     assert all(f"set {finding.field}" in finding.text and "--" not in finding.text for finding in found.values())
     shown = travas("doctor", log).out
     for option in ("--on-missing", "--duplicate-events", "--ties", "--unit"):
         assert f"(option {option})" in " ".join(shown.replace("│", " ").split())
     fields = {each["field"] for each in json.loads(travas("doctor", log, "--json").out)["findings"]}
-    assert fields == {None, "on_missing", "duplicate_events", "ties", "unit"}
+    assert fields == {None, "on_missing", "duplicate_events", "ties", "unit", "lifecycle"}
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,8 @@ def test_traces_without_a_name_are_a_problem_with_its_parameter(tmp_path: Path) 
 def test_nothing_that_decides_about_privacy_is_proposed(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(BAD)
     reading = doctor(tmp_path / "log.csv").reading
-    assert (reading.unit, reading.max_cases, reading.where, reading.on_missing) == (None, None, (), "fail")
-    assert not {"unit", "max_cases", "abstraction", "counted", "where", "on_missing", "duplicate_events"} & set(
-        PROPOSED
-    )
+    assert (reading.unit, reading.max_cases, reading.duplicate_events) == (None, None, "keep")
+    assert not {"unit", "max_cases", "abstraction", "counted", "duplicate_events"} & set(PROPOSED)
 
 
 def test_what_is_set_is_not_questioned(tmp_path: Path) -> None:
@@ -161,7 +159,7 @@ def test_frames_are_examined() -> None:
     mixed = pd.DataFrame(
         {"case": ["1", 2], "activity": ["a", "b"], "timestamp": ["2024-01-01", "2024-01-02"]}, dtype=object
     )
-    assert doctor(mixed).findings[0].topic == "types"
+    assert [problem.topic for problem in doctor(mixed).problems] == ["types"]
     with pytest.raises(LogError, match="a list is not a table"):
         doctor([1])
 

@@ -20,9 +20,9 @@ import attrs
 import polars as pl
 import pytest
 from odd_files import excel
-from servers import Postgres
 
 import travas
+from servers import Postgres
 from travas import doctor, read
 from travas.log.questions import Details
 from travas.sources.example_log import hospital_log
@@ -70,7 +70,9 @@ def with_gaps(events: list[Event]) -> list[Event]:
     """Some activities are missing, and the person of a few cases."""
     lost = {event.case for event in events if event.case.endswith("7")}
     return [
-        replace(event, activity="" if n % 31 == 0 else event.activity, patient="" if event.case in lost else event.patient)
+        replace(
+            event, activity="" if n % 31 == 0 else event.activity, patient="" if event.case in lost else event.patient
+        )
         for n, event in enumerate(events)
     ]
 
@@ -165,11 +167,12 @@ def postgresql(path: Path, events: list[Event], postgres: Postgres) -> str:
     with postgres.owner() as owner:
         owner.execute(f"CREATE DATABASE {name}")
     url = postgres.url.removesuffix("postgres") + name
-    with connect(url.replace("reader@", f"postgres:{postgres.password}@"), autocommit=True) as connection:
-        with connection.cursor() as cursor:
-            cursor.adbc_ingest("ereignisse", frame(events, "Fall", "Ereignis", "Zeit", "Patientennummer", "Kosten").to_arrow())
-            cursor.adbc_ingest("anbieter", pl.DataFrame({"id": [1], "name": ["x"]}).to_arrow())
-            cursor.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+    table = frame(events, "Fall", "Ereignis", "Zeit", "Patientennummer", "Kosten")
+    owner_url = url.replace("reader@", f"postgres:{postgres.password}@")
+    with connect(owner_url, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("ereignisse", table.to_arrow())
+        cursor.adbc_ingest("anbieter", pl.DataFrame({"id": [1], "name": ["x"]}).to_arrow())
+        cursor.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
     return url
 
 
@@ -236,5 +239,9 @@ def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, reques
     made = travas.anonymize(source, epsilon=8, delta="0.01", reading=person, ledger=None)
     assert made.variants and set(made.variants) <= set(variants(events))
     if export.cost:
-        numbers = read(source, attrs.evolve(diagnosis.reading, details=Details(numbers=(export.cost,)))).totals.cases.numbers
-        assert sorted(numbers[export.cost]) == sorted({each.case: each.cost for each in events if each.activity}.values())
+        numbers = read(
+            source, attrs.evolve(diagnosis.reading, details=Details(numbers=(export.cost,)))
+        ).totals.cases.numbers
+        assert sorted(numbers[export.cost]) == sorted(
+            {each.case: each.cost for each in events if each.activity}.values()
+        )

@@ -11,7 +11,7 @@ import pytest
 from travas import Reading, TravasError, read
 from travas.log.questions import Details
 from travas.sources import xes
-from travas.sources.doctor.xes_events import xes_table
+from travas.sources.doctor.examination import examined
 from travas.sources.xes import TraceScanner, is_scannable
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
@@ -275,8 +275,8 @@ def test_a_log_without_plain_traces_is_soon_left_to_the_parser(tmp_path: Path, m
 def test_the_doctor_sees_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.xes"
     path.write_text(HEAD + "".join([*TRACES, ODD["two values"], ODD["no time"], ODD["entity"], *TRACES[:3]]) + "</log>")
-    table, findings, choices = xes_table([path])
+    found, table = examined(path, Reading())
     monkeypatch.setattr(xes, "is_scannable", lambda root, head: False)
-    slow, others, decisions = xes_table([path])
-    assert table.equals(slow) and (findings, choices) == (others, decisions)
+    again, slow = examined(path, Reading())
+    assert table is not None and slow is not None and table.equals(slow) and found == again
     assert table.height > 20 and "case:patient" in table.columns

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import typer
 
+from ..errors import CONFIDENTIAL
+
 Progress = Callable[[float], None]
 
 

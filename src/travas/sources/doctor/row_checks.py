@@ -87,7 +87,9 @@ class RowChecks:
                 continue
             values = _emptied(self._table[name]).drop_nulls()
             plain_ones = values.str.contains(ATTRIBUTE_NUMBER)
-            fits: dict[Decimal, int] = {mark: values.str.contains(form).sum() for mark, form in LOCAL_NUMBERS.items()}
+            fits: dict[Decimal, int] = {
+                mark: int(values.str.contains(form).sum()) for mark, form in LOCAL_NUMBERS.items()
+            }
             best = max(fits, key=lambda mark: fits[mark])  # of equal ones the comma
             if plain_ones.sum() < fits[best] >= _MOST * len(values):
                 example = str(values.filter(~plain_ones)[0])[:20]
