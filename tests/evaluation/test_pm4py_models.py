@@ -234,13 +234,6 @@ def test_a_model_is_replayed_once() -> None:
         assert cached.cache_info().maxsize
 
 
-def test_another_original_is_another_replay() -> None:
-    released = {("a", "b"): 1}
-    fit, unfit = {("a", "b"): 1}, {("b", "a"): 1}
-    assert models.fitness(fit, released) == 1 > models.fitness(unfit, released)
-    assert models.fitness(fit, released) == 1
-
-
 def test_without_pm4py(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pm4py", None)
     with pytest.raises(MissingExtraError, match=r"travas\[models\]"):
