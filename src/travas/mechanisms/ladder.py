@@ -184,12 +184,7 @@ class Ladder(Mechanism):
         for name, selection in self.spending():
             of_rung = {"step": name, "epsilon": as_text(selection.epsilon), "delta": as_text(selection.delta)}
             steps.append(of_rung | {key: value for key, value in selection.parameters().items() if key in _OF_TABLE})
-        return {
-            "rungs": [rung.as_json() for rung in self.rungs],
-            "shares": self.shares,
-            "minimum_cases": self.minimum_cases,
-            "steps": steps,
-        }
+        return self._options() | {"steps": steps}
 
     # --------------------------------------------------------------------------------------------------- the release
 

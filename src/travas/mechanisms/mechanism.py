@@ -105,9 +105,11 @@ class Mechanism(ABC):
             "delta": as_text(self.delta),
             "unit": plain(self.unit),
         }
-        return described | {
-            name: plain(getattr(self, name)) for name in attrs.fields_dict(type(self)) if name not in _NO_OPTIONS
-        }
+        return described | self._options()
+
+    def _options(self) -> dict[str, Any]:
+        names = (name for name in attrs.fields_dict(type(self)) if name not in _NO_OPTIONS)
+        return {name: plain(getattr(self, name)) for name in names}
 
     def guarantee(self) -> Guarantee:
         """Compute what a release costs, from the tables that `release` samples, before any data are read.

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
 from ..log.log import Log
-from ..log.plain import plain
 from ..log.traces import CODE, Activity, Trace
 from ..releases.estimate import CONFIDENCE, Estimate, measured
 from ..releases.release import VariantRelease
@@ -258,10 +257,7 @@ class Tree(Mechanism):
         return TwoSidedNoise(self.level.epsilon, self.level.delta)
 
     def parameters(self) -> dict[str, Any]:
-        return {
-            "max_length": self.max_length,
-            "prune": self.prune,
-            "alphabet": plain(self.alphabet),
+        return self._options() | {
             "most_prefixes": MAX_PREFIXES,
             "level_epsilon": as_text(self.noise.epsilon),
             "level_delta": as_text(self.noise.delta),

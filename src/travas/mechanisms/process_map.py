@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
-from ..log.plain import plain
 from ..log.questions import NO_DETAILS, Details, Throughput
 from ..log.questions import Durations as StepDurations
 from ..log.traces import Activity
@@ -93,7 +92,7 @@ class ProcessMap(GaussianMechanism):
         )
 
     def parameters(self) -> dict[str, Any]:
-        return {"alphabet": plain(self.alphabet), "parts": list(self.parts)} | self.constants()
+        return self._options() | self.constants()
 
     @property
     def details(self) -> Details:

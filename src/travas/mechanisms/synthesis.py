@@ -134,12 +134,29 @@ class Synthesis(GaussianMechanism):
 
     @property
     def used_shares(self) -> BudgetShares:
-        """How the budget is divided among control flow, times and attributes."""
-        return used_shares(self.times, self.attributes, self.shares)
+        """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured."""
+        stated = self.shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
+        used = BudgetShares(stated.times if self.times else 0, stated.attributes if self.attributes else 0)
+        for name in ("times", "attributes"):
+            if getattr(self, name) and not getattr(used, name):
+                raise ParameterError(f"{name} are measured but their share is 0; use a larger share", field="shares")
+        return used
 
     def plans(self) -> tuple[StagePlan, ...]:
         """The control flow (V, A, L, T1 and T2), then times (D, P, W, H and E), then attributes (C)."""
-        return stage_plans(self.alphabet, self.times, self.attributes, self.used_shares)
+        shares = self.used_shares
+        flow = {name: share for name, share in CONTROL_FLOW.items() if name != stages.ACTIVITIES or not self.alphabet}
+        total = sum(flow.values()) / shares.control_flow
+        plans = [StagePlan(name, share / total, _SELECTIONS.get(name)) for name, share in flow.items()]
+        if self.times is not None:
+            plans += [StagePlan(name, share * shares.times) for name, share in TIMES.items()]
+        names = sum(not attribute.is_number for attribute in self.attributes)
+        for attribute in self.attributes:
+            share = shares.attributes / len(self.attributes) / 2
+            selection = () if attribute.is_number else (Selection(), Fraction(1, names))
+            plans.append(StagePlan(first_stage(attribute.name), share, *selection))
+            plans.append(StagePlan(second_stage(attribute.name), share))
+        return tuple(plans)
 
     @property
     def details(self) -> Details:
@@ -245,42 +262,6 @@ class Synthesis(GaussianMechanism):
 
 
 # -------------------------------------------------------------------------------------------- the stages
-
-
-def used_shares(times: Times | None, attributes: tuple[Attribute, ...], shares: BudgetShares | None) -> BudgetShares:
-    """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured."""
-    stated = shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
-    used = BudgetShares(stated.times if times else 0, stated.attributes if attributes else 0)
-    for name, share, wanted in (("times", used.times, times), ("attributes", used.attributes, attributes)):
-        if wanted and not share:
-            raise ParameterError(f"{name} are measured but their share is 0; use a larger share", field="shares")
-    return used
-
-
-def stage_plans(
-    alphabet: tuple[object, ...] | None, times: Times | None, attributes: tuple[Attribute, ...], shares: BudgetShares
-) -> tuple[StagePlan, ...]:
-    """All stages in the order in which they are measured."""
-    flow = {name: share for name, share in CONTROL_FLOW.items() if name != stages.ACTIVITIES or alphabet is None}
-    plans = [
-        StagePlan(name, share, _SELECTIONS.get(name)) for name, share in _divided(flow, shares.control_flow).items()
-    ]
-    if times is not None:
-        plans += [StagePlan(name, share) for name, share in _divided(TIMES, shares.times).items()]
-    names = sum(not attribute.is_number for attribute in attributes)
-    for attribute in attributes:
-        share = shares.attributes / len(attributes) / 2
-        if attribute.is_number:
-            plans.append(StagePlan(first_stage(attribute.name), share))
-        else:
-            plans.append(StagePlan(first_stage(attribute.name), share, Selection(), Fraction(1, names)))
-        plans.append(StagePlan(second_stage(attribute.name), share))
-    return tuple(plans)
-
-
-def _divided(parts: Mapping[str, Fraction], share: Fraction) -> dict[str, Fraction]:
-    total = sum(parts.values())
-    return {name: part / total * share for name, part in parts.items()}
 
 
 StageOf = Callable[[str], Stage]
