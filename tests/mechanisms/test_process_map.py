@@ -17,7 +17,6 @@ from scipy.stats import norm
 from silent_noise import without_noise
 
 from travas import Log, ParameterError, Standing
-from travas.errors import VerificationError
 from travas.evaluation.kinds import outlook
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
@@ -29,8 +28,7 @@ from travas.releases.process_map import MapRelease
 from travas.trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.samplers import Seeded
-from travas.trusted.stage_check import GaussianNoise
-from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
+from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Stage
 
 FALSE_ALARM = 1e-9
 SMALL: dict[Trace, int] = {
@@ -195,38 +193,6 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
     assert abs((0.97 * drawn).var() - 1) * spread > bound
 
 
-def changed(rule: ProcessMap, name: str, **constants: Any) -> Calibration:
-    calibration = rule.noise.calibration
-    stages = tuple(replace(stage, **constants) if stage.name == name else stage for stage in calibration.stages)
-    return replace(calibration, stages=stages)
-
-
-@pytest.mark.parametrize("cases", [1, 3])
-@pytest.mark.parametrize("name", ["activities", "sizes", "pairs", "rework"])
-def test_a_larger_contribution_is_refused(name: str, cases: int) -> None:
-    unit = PrivacyUnit("patient", cases) if cases > 1 else PrivacyUnit()
-    rule = process_map("1", "1e-6", parts=["rework"], unit=unit)
-    stage = rule.noise.stage(name)
-    wrong = changed(rule, name, contribution=stage.contribution + max(4, stage.contribution // 1000))
-    with pytest.raises(VerificationError, match="too large|too low"):
-        GaussianNoise(wrong)
-    assert GaussianNoise(rule.noise.calibration).delta_spent <= Fraction(1, 10**6)
-
-
-@pytest.mark.parametrize("cases", [1, 3])
-def test_a_lower_threshold_is_refused(cases: int) -> None:
-    unit = PrivacyUnit("patient", cases) if cases > 1 else PrivacyUnit()
-    rule = process_map("1", "1e-6", unit=unit)
-    stage = rule.noise.stage("activities")
-    with pytest.raises(VerificationError, match="threshold"):
-        GaussianNoise(changed(rule, "activities", threshold=stage.threshold - 1))
-
-
-def test_noise_is_drawn_for_what_was_verified_only() -> None:
-    with pytest.raises(VerificationError, match="no measurement 'durations'"):
-        process_map().noise.stage("durations")
-
-
 def test_shares_that_are_not_used_go_to_the_pairs() -> None:
     def share(rule: ProcessMap, name: str) -> Fraction:
         return next(plan.share for plan in rule.plans() if plan.name == name)
@@ -270,13 +236,6 @@ def test_every_log_is_released(log: dict[Trace, int]) -> None:
     assert made.guarantee.standing is Standing.PROVEN
     assert len(made.activities) <= MOST_ACTIVITIES
     assert made.total.low <= made.total.value <= made.total.high
-
-
-def test_too_many_activities_are_cut_by_their_noisy_sums() -> None:
-    selected: dict[Any, int] = {f"s{number:04d}": 10**6 + number for number in range(1200)}
-    kept = process_map()._activities(selected)
-    assert len(kept) == MOST_ACTIVITIES and list(kept) == sorted(kept)
-    assert "s1199" in kept and "s0199" not in kept and "s0200" in kept
 
 
 def test_unselected_activities_are_other_and_kinds_are_not_names() -> None:

@@ -241,14 +241,6 @@ def test_descriptions_round_trip(options: dict[str, Any]) -> None:
     assert from_description(made.describe()) == made
 
 
-def test_a_description_says_that_no_times_are_measured() -> None:
-    made = rule()
-    assert made.describe()["times"] is None and made.describe()["attributes"] == []
-    assert set(made.parameters()) == {"alphabet", "noise", "standard_deviation", "gaussian_delta", "stages"}
-    persons = Synthesis(1, "1e-6", unit=PrivacyUnit("patient", 3))
-    assert from_description(persons.describe()) == persons and persons.describe()["times"] is None
-
-
 def test_what_is_assumed_to_be_public_is_stated() -> None:
     assert rule().guarantee().assumptions == ()
     times, attributes = rule(times=Times(), attributes=["sex"]).guarantee().assumptions

@@ -55,16 +55,6 @@ def test_an_empty_log_and_one_case_give_an_empty_release() -> None:
         assert release.variants == () and release.counts == ()
 
 
-def test_too_many_activities_are_cut_by_weight() -> None:
-    rule = synthesis("1", "1e-6")
-    released = {(f"r{number:04d}",): 10**6 + number for number in range(600)}
-    selected = {f"s{number:04d}": 10**6 + number for number in range(600)}
-    kept = rule._activities(released, selected)  # type: ignore[arg-type]
-    assert len(kept) == MOST_ACTIVITIES and list(kept) == sorted(kept)
-    assert {name for (name,) in released} <= set(kept)
-    assert "s0599" in kept and "s0000" not in kept
-
-
 def test_long_traces_fall_into_the_open_bucket() -> None:
     """4,096 events and more. Σc² is above Δ² for very long ones: they add nothing to the transitions, and that is valid."""
     log = {("a",) * 6000: 5000, ("a", "b") * 2048: 5000}
@@ -109,13 +99,6 @@ def released(seed: int = 1) -> SyntheticRelease:
     release = rule.release(Log.from_mapping({trace: 50 * cases for trace, cases in SMALL.items()} | rare))
     assert isinstance(release, SyntheticRelease)
     return release
-
-
-def test_the_standing_is_proven() -> None:
-    guarantee = synthesis("1", "1e-6").guarantee()
-    assert guarantee.standing is Standing.PROVEN
-    assert Fraction(9, 10) * Fraction(1, 10**6) < guarantee.delta_spent <= Fraction(1, 10**6)
-    assert not guarantee.assumptions
 
 
 def test_the_order_of_the_log_does_not_show() -> None:

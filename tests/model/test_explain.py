@@ -55,3 +55,11 @@ def test_missing_cases_are_an_interval_and_say_what_it_rests_on() -> None:
     words = explain.of_missing(estimate, "cases")
     assert words is not None and words.startswith("roughly ") and "Zipf" in words and "does not show" in words
     assert explain.of_missing(None, "cases") is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 seconds"), (1, "1 second"), (90, "1.5 minutes"), (7200, "2 hours"), (86_400, "1 day"), (4e9, "127 years")],
+)
+def test_durations_are_formatted_in_their_largest_unit(seconds: float, words: str) -> None:
+    assert explain.duration_in_words(seconds) == words
