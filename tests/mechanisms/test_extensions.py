@@ -172,9 +172,9 @@ def test_a_metric_that_fails_is_one_line_that_names_it(
     metric = f"{package}:{name}"
     with pytest.raises(ParameterError, match=f"metric is '{metric}', which failed with ValueError") as refused:
         compare(LOG, LOG, [metric])
-    assert refused.value.field == "metric" and "SECRET" not in str(refused.value)
+    assert refused.value.field == "metrics" and "SECRET" not in str(refused.value)
     ran = travas("compare", small_csv, small_csv, "--metrics", metric)
-    assert ran.code == 2 and metric in ran.err and "(option --metric)" in ran.err
+    assert ran.code == 2 and metric in ran.err and "(option --metrics)" in ran.err
     assert len(ran.err.splitlines()) == 1 and "SECRET" not in ran.out + ran.err
 
 

@@ -150,7 +150,7 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
     for index, column in enumerate(columns):
         if column in RESERVED_COLUMNS | attributes or column in columns[:index]:
             raise ParameterError(
-                f"activities has {shown(column)}, the name of another column of the released log; rename the column",
+                f"activity has {shown(column)}, the name of another column of the released log; rename the column",
                 field="activity",
             )
 
