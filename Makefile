@@ -160,6 +160,7 @@ fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS
 
 screenshots: .venv/installed-test ## the pictures of the page in docs/images
 	PYTHONPATH=tests $(BIN)/python tests/e2e/screenshots.py
+	PYTHONPATH=tests $(BIN)/python tests/e2e/map_screenshots.py
 
 clean:
 	rm -rf .venv .venv-oldest .coverage .coverage.* demo-release build dist

@@ -9,8 +9,6 @@ from typing import Any
 from browser import Server, browsing, serving
 from web_flow import heading, press, result_tab, settled, to_columns, watched
 
-from travas.cli.demo_command import demo
-
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 SIZE = {"width": 1100, "height": 720}
 
@@ -31,7 +29,6 @@ def main() -> None:
         heading(tab, "Released")
         result_tab(tab, "Map")
         shoot(tab, "web-map-dark")
-        demo_pictures(browser, Path(folder) / "demo")
 
 
 def steps(tab: Any) -> None:
@@ -91,15 +88,6 @@ def screens(tab: Any, server: Server, folder: Path) -> None:
     tab.goto((folder / "release.json.report.html").as_uri())
     tab.screenshot(path=IMAGES / "report.png")
     tab.set_viewport_size(SIZE)
-
-
-def demo_pictures(browser: Any, folder: Path) -> None:
-    """The pictures of the README and the gallery, from the page that `travas demo` writes."""
-    demo(folder)
-    tab = browser.new_context(viewport={"width": 1200, "height": 900}, device_scale_factor=1.5).new_page()
-    tab.goto((folder / "index.html").as_uri())
-    tab.locator("#before-after").screenshot(path=IMAGES / "before-after.png")
-    tab.locator(".chevrons table").screenshot(path=IMAGES / "demo-variants.png")
 
 
 def shoot(tab: Any, name: str) -> None:

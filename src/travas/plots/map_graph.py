@@ -148,7 +148,7 @@ class Throughput:
     def bars(self) -> list[tuple[str, float, bool]]:
         """The buckets that are used: their ends in words, their share, and whether the median is in it."""
         ends = [0.0, *(edge / SECOND for edge in DURATION_EDGES), math.inf]
-        used = [index for index, share in enumerate(self.shares) if share > 0]
+        used = [index for index, share in enumerate(self.shares) if share >= 0.005]  # less is not visible
         return [
             (
                 f"over {duration_text(ends[index])}" if math.isinf(ends[index + 1])

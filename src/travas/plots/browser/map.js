@@ -107,14 +107,22 @@ function scales(model, key) {
     return (value) => (high > low ? Math.min(1, Math.max(0, (log(value) - low) / (high - low))) ** power : 1);
   };
   const counts = (list) => list.flatMap((one) => [one.count, one.original ?? 0]).filter((value) => value > 0);
-  const seconds = [...model.paths.map((one) => one.time?.seconds), ...model.activities.map((one) => one.seconds)];
   const rope = range(counts(model.paths), 2.5), shade = range(counts(model.activities.filter((one) => one.kind === "activity")), 1.6);
   return {
     value: (one) => one[key] ?? 0,
     rope: (one) => rope(one[key] ?? 0),
     shade: (one) => shade(one[key] ?? 0),
-    time: range(seconds.filter((one) => typeof one === "number"), 1),
+    time: range(timeEnds(model).map((one) => one.scale), 1),
   };
+}
+
+// The shortest and the longest median time of all but 2 % of the steps, on a scale of at least a factor 16.
+function timeEnds(model) {
+  const timed = model.paths.filter((one) => one.time).sort((a, b) => a.time.seconds - b.time.seconds);
+  const all = timed.reduce((sum, one) => sum + one.count, 0), mass = timed.map(((sum) => (one) => (sum += one.count))(0));
+  const ends = [0.01, 0.99].map((part) => timed[Math.max(0, mass.findIndex((value) => value >= part * all))]).filter(Boolean);
+  const wider = ends.length ? Math.max(1, 16 / ((1 + ends[1].time.seconds) / (1 + ends[0].time.seconds))) ** 0.5 : 1;
+  return ends.map(({ time }, index) => ({ text: time.median, scale: index ? time.seconds * wider : time.seconds / wider }));
 }
 
 const text = (words, x, y, name) => draw("text", { x: x.toFixed(1), y: y.toFixed(1), class: name }, words);
@@ -151,15 +159,16 @@ function drawPath(path, where, scale, state) {
 
 function drawActivity(one, [x, y], scale, state) {
   const [width, height] = one.size, isTimed = state.time && one.seconds !== null, isInner = one.kind === "activity";
-  const number = state.side ? (isInner ? count(scale.value(one)) : "") : one.numbers[state.time && one.numbers[1] ? 1 : 0];
+  const number = state.side ? (isInner ? count(scale.value(one)) : "") : one.numbers[state.time && isInner ? 1 : 0];
   const all = one.lines.length * NAME_LINE + (number ? LINE : 0);
   let line = -all / 2 - 4.5;
   const words = one.lines.map((words) => text(words, 0, (line += NAME_LINE), "name"));
   if (number) words.push(text(number, 0, line + LINE, "number"));
-  const value = isTimed ? scale.time(one.seconds) : scale.shade(one);
+  const value = isTimed ? scale.time(one.seconds) : state.time ? 0 : scale.shade(one);
   const group = draw("g", { "data-node": one.key, class: `node ${one.kind}${isTimed ? " timed" : ""}${isInner && value > 0.58 ? " strong" : ""}${state.side === "count" && isInner ? change(one) : ""}`,
     transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
   draw("rect", { x: -width / 2, y: -height / 2, width, height, rx: isInner || one.kind === "other" ? 7 : height / 2 }), ...words);
+  if (state.side && isInner && scale.value(one) <= 0) group.classList.add("absent");
   return share(group, value);
 }
 
@@ -292,7 +301,7 @@ function bar([low, high], value) {
 
 function tip(model, one, names) {
   const rows = [make("strong", { textContent: one.name ?? `${names.get(one.before)} → ${names.get(one.after)}` })];
-  const add = (words, name = "") => rows.push(make("p", { textContent: words, className: name }));
+  const add = (words, className = "") => rows.push(make("p", { textContent: words.replaceAll(/(\d) (s|min|h|d|y)\b/g, "$1\u00a0$2"), className }));
   if (one.kind === "other") add("All activities that were not selected");
   if (typeof one.original === "number") {
     add(`${count(one.original)} ${model.noun} in the original log, ${count(one.count)} in the release`);
@@ -343,8 +352,7 @@ function legend(model, isTime) {
   if (model.headline) return [key("same", "unchanged"), key("lost", "lost: less than half"), key("inflated", "inflated: a quarter more")];
   const unsure = model.paths.some((one) => one.uncertain) ? [key("unsure", "uncertain: may be noise alone")] : [];
   if (!isTime) return [key("often", `rare to frequent (${model.noun})`), ...unsure];
-  const timed = model.paths.filter((one) => one.time).sort((a, b) => a.time.seconds - b.time.seconds);
-  return [key("long", `median time, ${model.times}: ${timed[0].time.median} to ${timed.at(-1).time.median}`), ...unsure];
+  return [key("long", `median time, ${model.times}: ${timeEnds(model).map((one) => one.text).join(" to ")}`), ...unsure];
 }
 
 // -------------------------------------------------------------------------------------------------------- export
@@ -551,6 +559,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     second.input.value = state.layout.part.paths.length;
     show();
     root.dataset.shown = `${state.layout.part.activities.length} ${state.layout.part.paths.length}`;
+    if (wipe) wipe.beside(view.room[0] / 2 + (view.start - view.x) * view.scale);  // on the main road
     root.dataset.ready = Math.round(performance.now());
   }
   open();
@@ -580,8 +589,9 @@ function handle(frame) {
     move(Number(bar.getAttribute("aria-valuenow")) + by);
   });
   move(50);
+  const beside = (at) => move(Math.min(Math.max((100 * at) / frame.clientWidth, 25), 75));
   const sides = [make("span", { className: "map-side before", textContent: "Original log · confidential" }), make("span", { className: "map-side after", textContent: "Release" })];
-  return { elements: [bar, ...sides] };
+  return { elements: [bar, ...sides], beside };
 }
 
 export function mountAll(within) {
