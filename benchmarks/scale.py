@@ -39,13 +39,13 @@ begin()
 end()
 """
 OURS = """
-import numpy, polars, travas, travas.sources.parquet, travas.outputs.write  # imports are counted on neither side
+import numpy, polars, travas, travas.sources.frames, travas.outputs.write  # imports are counted on neither side
 begin()
 travas.anonymize(PATH, epsilon=1, delta="1e-6").write(OUT, existing="replace")
 end()
 """
 TOTALS = """
-import numpy, polars, travas, travas.sources.parquet
+import numpy, polars, travas, travas.sources.frames
 from travas.log import questions as q
 from travas.log.questions import Details
 variants = travas.read(PATH, travas.Reading(details=Details("read")))
@@ -62,7 +62,7 @@ for kind in (q.StartWeekdays, q.StartHours, q.EventWeekdays, q.EventHours):
 end()
 """
 READ = """
-import numpy, polars, travas, travas.sources.parquet
+import numpy, polars, travas, travas.sources.frames
 begin()
 travas.read(PATH)
 end()
@@ -88,7 +88,7 @@ end()
 SPARK_OURS = (
     SESSION
     + """
-import travas, travas.sources.engines.partitions, travas.sources.engines.spark  # imports are counted on neither side
+import travas, travas.sources.spark  # imports are counted on neither side
 begin()
 travas.read(events).counts
 end()

@@ -116,7 +116,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         missing("Java")
     from pyspark.sql import SparkSession
 
-    from travas.sources.engines.spark import silent
+    from travas.sources.spark import silent
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings: dict[str, bool | float | int | str | None] = {

@@ -47,7 +47,7 @@ from .releases.release import (
 )
 from .sources.engine import assumptions_of, read
 from .sources.example_log import ExampleLog
-from .sources.log_location import location_of
+from .sources.files import location_of
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 from .trusted.guarantee import Standing
 from .trusted.numbers import as_text

@@ -15,7 +15,7 @@ from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import Mechanism
-from travas.sources.log_location import location_of
+from travas.sources.files import location_of
 from travas.sources.reading import DuplicateCases
 
 ONE = mechanism("optimal", 1, "1e-6")

@@ -23,7 +23,7 @@ from travas.log.abstraction import parse_ladder
 from travas.mechanisms import from_description
 from travas.settings.project import Project
 from travas.sources import xes
-from travas.sources.log_location import location_of, without_secrets
+from travas.sources.files import location_of, without_secrets
 from travas.trusted.numbers import exact_delta, exact_epsilon
 from travas.verification.opened import open_map, open_synthetic, read_release
 

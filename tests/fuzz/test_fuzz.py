@@ -11,7 +11,7 @@ from differential import differences
 from mutations import TARGETS, files_of, fuzz
 
 from travas import LogError, TravasError, verify
-from travas.sources.log_location import location_of, without_secrets
+from travas.sources.files import location_of, without_secrets
 from travas.verification.opened import read_release
 
 SHORT = 60

@@ -19,7 +19,7 @@ from travas.pipeline import GuaranteeRule, Request
 from travas.releases.release import Frequencies, Profile
 from travas.settings.table import BY_NAME, SETTINGS, setting
 from travas.sources.doctor.diagnosis import PROPOSED
-from travas.sources.formats import Format
+from travas.sources.files import Format
 from travas.sources.period import Calendar
 from travas.sources.reading import DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order
 

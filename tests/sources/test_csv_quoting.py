@@ -197,7 +197,7 @@ def test_delimiter_and_quote_cannot_be_the_same_or_a_line_break(path: Path) -> N
 def test_what_polars_would_decompress_by_itself_is_refused(path: Path, magic: bytes) -> None:
     """Text behind the first bytes of a format: zlib is not read at all, Zstandard strictly."""
     path.write_bytes(magic + b"case_id,activity\n1,a\n")
-    with pytest.raises(LogError, match="compressed with zlib|the zstd file is damaged"):
+    with pytest.raises(LogError, match="compressed data|the zstd file is damaged"):
         variants(path)
 
 

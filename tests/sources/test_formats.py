@@ -21,7 +21,8 @@ from odd_files import EXPECTED, cells, events, excel, table, without_zone, xes
 
 from conftest import Run
 from travas import LogError, ParameterError, Reading, TravasError, read
-from travas.sources.column_names import FURTHER, STANDARD, candidates, recognised
+from travas.sources.columns import FURTHER, candidates, recognised
+from travas.sources.reading import STANDARD
 
 
 def variants(source: Any, **settings: Any) -> dict[Any, int]:

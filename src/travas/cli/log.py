@@ -81,7 +81,7 @@ def examined(source: str, project: Project) -> LogDiagnosis:
     """Examine a log, as far as a project does not say how it is read."""
     from ..sources.doctor.diagnosis import LogDiagnosis, Observation
     from ..sources.doctor.examination import doctor as examine
-    from ..sources.log_location import without_secrets
+    from ..sources.files import without_secrets
 
     reading = project.with_values(dict.fromkeys(name for name in project.values if name not in READING)).reading()
     if is_only_read(source):

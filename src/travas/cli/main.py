@@ -170,7 +170,7 @@ def _options(arguments: list[str]) -> set[str]:
 
 def _fail(message: str, code: int, error: TravasError | None = None) -> int:
     """Print an error: one line on standard error and, with --json, one object on standard output (docs/automation.md)."""
-    from ..sources.log_location import without_secrets
+    from ..sources.files import without_secrets
 
     one_line = " ".join(without_secrets(message).splitlines())
     typer.echo(f"travas: {one_line}", err=True)

@@ -166,7 +166,7 @@ def _project(file: Path | None, flags: Mapping[str, Any], texts: Iterable[str], 
 
 def here(project: Project, stated: Mapping[str, Any]) -> Project:
     """Return a project with values of the command line, whose paths start from the current folder."""
-    from ..sources.log_location import url_scheme
+    from ..sources.files import url_scheme
 
     changed = dict(stated)
     for name, value in stated.items():

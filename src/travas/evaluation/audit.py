@@ -6,7 +6,6 @@ hypotheses and their derivation: docs/audit.md.
 
 from __future__ import annotations
 
-import gzip
 import math
 from bisect import bisect_left
 from collections import Counter
@@ -19,17 +18,16 @@ from typing import Any
 
 import attrs
 import polars as pl
-from lxml import etree
 
 from ..errors import EmptyLogError, LogError
 from ..log.traces import Trace
 from ..search.table_builders import predicted_length
-from ..sources.column_names import recognised
-from ..sources.columns import Columns
+from ..sources.columns import Columns, recognised
 from ..sources.csv_files import table_of
 from ..sources.engine import read
-from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
-from ..sources.reading import CASE, DEFAULT_READING, Reading
+from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.reading import DEFAULT_READING, Reading
+from ..sources.xes import all_attributes
 from ..trusted.numbers import Number, as_text, exact_delta, exact_epsilon
 from .compare import released_variants
 
@@ -569,27 +567,9 @@ def _frame(source: Any, reading: Reading) -> pl.DataFrame | None:
             return table_of(path, reading, lambda _: None)
         if suffix_of(path, PARQUET_SUFFIXES):
             return pl.read_parquet(path, glob=False)
-        return _of_xes(path) if suffix_of(path, XES_SUFFIXES) else None
-    except (pl.exceptions.PolarsError, etree.XMLSyntaxError, OSError) as error:
+        return all_attributes(path) if suffix_of(path, XES_SUFFIXES) else None
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise LogError(f"{path}: cannot be read for the audit ({type(error).__name__}); check the file") from None
-
-
-def _of_xes(path: Path) -> pl.DataFrame:
-    """One row for each event: its attributes, and those of its trace as `case:…`."""
-    rows: list[dict[str, str]] = []
-    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stream:
-        traces = etree.iterparse(stream, tag="{*}trace", resolve_entities=False, no_network=True)
-        for number, (_, trace) in enumerate(traces, 1):
-            own = _attributes(trace)
-            about = {f"case:{key}": value for key, value in own.items()}
-            about[CASE] = own.get("concept:name", f"trace {number}")
-            rows += (about | _attributes(event) for event in trace.iterfind("{*}event"))
-            trace.clear()
-    return pl.DataFrame(rows, schema=dict.fromkeys((key for row in rows for key in row), pl.String))
-
-
-def _attributes(element: Any) -> dict[str, str]:
-    return {child.get("key"): child.get("value") for child in element if child.get("key") and child.get("value")}
 
 
 def instant(text: str | None) -> datetime | None:

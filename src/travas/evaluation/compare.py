@@ -37,10 +37,9 @@ from ..releases.process_map import MapRelease
 from ..releases.release import Release, VariantRelease
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.engine import read
-from ..sources.files import MAP_IS_NO_LOG, merged
-from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
-from ..sources.release_json import is_process_map, load_release_json
+from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, load_release_json, merged
 from ..trusted.samplers import Seeded, uniform_below
 from ..verification.opened import (
     load,

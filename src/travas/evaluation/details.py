@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..log.options import Attribute
-    from ..sources.engines.spark import SparkTotals
+    from ..sources.spark import SparkTotals
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from ..errors import OutputError
-from ..sources.folders import is_pattern
+from ..sources.files import is_pattern
 from .readme_file import release_files
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import OutputError
 from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of
 from ..sources.example_log import hospital_log
-from ..sources.formats import suffix_of
+from ..sources.files import suffix_of
 from .atomic import (
     Existing,
     Reservation,

@@ -21,7 +21,7 @@ from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
 from ..releases.release import EVENT_LOGS, Release, TimestampKind, check_frequencies, timestamp_kind
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..verification.opened import Content, load, open_measured, read_release, stated_abstractions
 from ..verification.verify import verify
 from .decision import DECISIONS, Decision

@@ -24,7 +24,7 @@ from ..outputs.atomic import Existing, atomic_output
 from ..pipeline import Request
 from ..releases.release import KINDS
 from ..releases.release import Kind as ReleaseKind
-from ..sources.log_location import url_scheme
+from ..sources.files import url_scheme
 from ..sources.period import Period
 from ..sources.reading import Reading, parse_where
 from ..trusted.guarantee import PrivacyUnit

@@ -21,30 +21,28 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError
-from ..log.escaped_names import original_name
 from ..log.log import Log
 from ..mechanisms.mechanism import Progress
 from ..releases.release import TIMES_MARK
 from .columns import Columns
-from .events import table_variants
+from .events import table_variants, unescaped
+from .files import chunks, content, packing_of
 from .reading import CASE, TIMESTAMP, Reading
-from .unpacking import chunks, content, packing_of
 
 _DELIMITERS = ",;\t|"
 _LEAST_ROW = 32  # bytes; an estimate of the number of rows from the file size
 _BLOCK_BYTES = 1 << 18  # fits into the processor cache
 _UTF_8 = ("utf-8", "utf-8-sig")
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard"}
-_COMPRESSED |= {bytes([0x78, level]): "zlib" for level in (0x01, 0x9C, 0xDA)}
-"""Formats that Polars would decompress, so that the scan would see other bytes than the parser."""
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+"""gzip, Zstandard and zlib, which Polars would decompress, so that the scan would see other bytes than the parser."""
 
 FaultKind = Literal["stray quote", "open quote", "carriage return", "nul"]
 _LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
@@ -86,7 +84,6 @@ def read_csv(
             reading,
             where,
             height=size // _LEAST_ROW,
-            blank_rows=lambda: _blank_lines(files),
             whole_rows=True,
             present=present,
         )
@@ -115,42 +112,13 @@ def _with_original_names(table: pl.LazyFrame) -> pl.LazyFrame:
         return table
     end = names.index(TIMESTAMP if TIMESTAMP in names else TIMES_MARK)
     activities = [name for name in names[:end] if name != CASE]
-    return table.with_columns(pl.col(activities).map_batches(_unescaped, return_dtype=pl.String, is_elementwise=True))
-
-
-def _unescaped(names: pl.Series) -> pl.Series:
-    escaped = names.filter(names.str.contains("\\u{", literal=True)).unique()
-    return names.replace(escaped, list(map(original_name, escaped))) if len(escaped) else names
+    return table.with_columns(pl.col(activities).map_batches(unescaped, return_dtype=pl.String, is_elementwise=True))
 
 
 def _needed(table: pl.LazyFrame, reading: Reading, path: Path) -> pl.LazyFrame:
     """Select the columns that are read; position and other columns may differ between files."""
     columns = Columns.of(reading, table.collect_schema().names(), str(path))
     return table.select(cs.by_name(name) for name in columns.names)
-
-
-def _check_first_line(blocks: Iterable[bytes]) -> None:
-    """Raise UnicodeDecodeError if the first line, which may be longer than a block, is not UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for block in blocks:
-        line, end, _ = block.partition(b"\n")
-        decoder.decode(line, final=bool(end))
-        if end:
-            return
-    decoder.decode(b"", final=True)
-
-
-def _blank_lines(files: Sequence[_File]) -> list[int]:
-    """Return the indexes of empty lines, which are not events."""
-    blank, rows = [], 0
-    for file in files:
-        with file.rows(errors="replace") as lines:
-            next(lines, None)
-            for cells in lines:
-                if not cells:
-                    blank.append(rows)
-                rows += 1
-    return blank
 
 
 @dataclass(frozen=True)
@@ -163,11 +131,8 @@ class _File:
     def open(cls, path: Path, reading: Reading, progress: Progress, delimiter: str | None = None) -> _File:
         with closing(chunks(path, progress)) as pieces:
             head = next(pieces, b"")
-        for magic, name in _COMPRESSED.items():
-            if head.startswith(magic):
-                raise LogError(
-                    f"{path}: contains data compressed with {name}, which is not supported; decompress it first"
-                )
+        if head.startswith(_COMPRESSED):
+            raise LogError(f"{path}: contains compressed data, which is not supported; decompress it first")
         dialect = dialect_of(head, reading, delimiter)
         plain = dialect.encoding in _UTF_8
         if plain and packing_of(path) is None:
@@ -184,18 +149,18 @@ class _File:
 
     def check(self) -> None:
         """Raise LogError, with the line, if the file is not strict CSV."""
-        with closing(self._blocks()) as blocks:
-            first = next(blocks, b"")
-            if not first or first.startswith((b"\n", b"\r")):
-                raise LogError(
-                    f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
-                )
-            try:
-                _check_first_line(itertools.chain([first], blocks))
-            except UnicodeDecodeError:  # Polars would replace the characters
-                raise LogError(
-                    f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252", field="encoding"
-                ) from None
+        with self._stream() as stream:
+            header = stream.readline()
+        if not header.strip(b"\r\n"):
+            raise LogError(
+                f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
+            )
+        try:
+            header.decode()
+        except UnicodeDecodeError:  # Polars would replace the characters
+            raise LogError(
+                f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252", field="encoding"
+            ) from None
         with closing(self._blocks()) as blocks:
             fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
         if fault is None:
@@ -208,22 +173,22 @@ class _File:
             what = f"{what} (the quote before it is on line {earlier:,})"
         raise self._malformed(f"{self.path}, line {line:,}: {what}")
 
-    def _blocks(self) -> Generator[bytes, None, None]:
-        """Yield the bytes without a byte order mark."""
+    @contextmanager
+    def _stream(self) -> Iterator[IO[bytes]]:
+        """Open the bytes behind a byte order mark."""
         with io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as stream:
             if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
                 stream.seek(0)
-            while block := stream.read(_BLOCK_BYTES):
-                yield block
+            yield stream
+
+    def _blocks(self) -> Generator[bytes, None, None]:
+        with self._stream() as stream:
+            yield from iter(lambda: stream.read(_BLOCK_BYTES), b"")
 
     def _ends_with_delimiter(self) -> bool:
-        if isinstance(self.source, bytes):
-            last = self.source[-1:]
-        else:
-            with self.source.open("rb") as stream:
-                stream.seek(-1, os.SEEK_END)
-                last = stream.read()
-        return last == self.dialect.delimiter.encode()
+        with self._stream() as stream:
+            stream.seek(-1, os.SEEK_END)
+            return stream.read() == self.dialect.delimiter.encode()
 
     def _line(self, offset: int) -> int:
         """Return the line number, from 1, of a byte."""
@@ -246,8 +211,9 @@ class _File:
         )
 
     def table(self) -> pl.LazyFrame:
+        """The cells as text, without empty lines, which are no events."""
         quote = self.dialect.quote
-        return pl.scan_csv(
+        rows = pl.scan_csv(
             self.source,
             separator=self.dialect.delimiter,
             quote_char=quote,
@@ -256,13 +222,13 @@ class _File:
             # Polars leaves quotes in the header doubled
             with_column_names=lambda names: [name.replace(quote * 2, quote) for name in names] if quote else names,
         )
+        return rows.filter(~pl.all_horizontal(pl.all().is_null()))
 
     @contextmanager
-    def rows(self, errors: Literal["strict", "replace"] = "strict") -> Iterator[Iterator[list[str]]]:
+    def rows(self) -> Iterator[Iterator[list[str]]]:
         """Yield the rows with Python's `csv` module, which is slow and only used to locate errors."""
         csv.field_size_limit(2**31 - 1)  # the default is 128 kB
-        stream = io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
-        with io.TextIOWrapper(stream, self.dialect.encoding, errors, newline="") as text:
+        with self._stream() as stream, io.TextIOWrapper(stream, self.dialect.encoding, newline="") as text:
             yield csv.reader(
                 text,
                 delimiter=self.dialect.delimiter,

@@ -29,6 +29,7 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, LogError
+from ..log.escaped_names import original_name
 from ..log.log import Log
 from ..log.questions import Totals
 from ..log.traces import CODE, CODE_BYTES, Activity
@@ -60,7 +61,7 @@ _MOMENT, _CLOSINGS, _LAST = "moment", "closings", "last"
 
 
 def _row(index: int) -> str:
-    return f"row {index + 1:,} (not counting the header)"
+    return f"row {index + 1:,} (not counting the header and empty lines)"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,6 @@ class Table:
         columns: Which columns are read.
         where: The name of the log in messages.
         height: The approximate number of rows, if the log may not fit into memory.
-        blank_rows: Returns the rows that are no events although they are not complete.
         whole_rows: No column may be skipped, because an error in one would shift all others.
         place: The words for a row in messages.
         is_named: Whether messages name the columns.
@@ -82,7 +82,6 @@ class Table:
     columns: Columns
     where: str
     height: int = 0
-    blank_rows: Callable[[], list[int]] = list
     whole_rows: bool = False
     place: Callable[[int], str] = _row
     is_named: bool = True
@@ -111,7 +110,6 @@ def table_variants(
     where: str,
     *,
     height: int = 0,
-    blank_rows: Callable[[], list[int]] = list,
     whole_rows: bool = False,
     present: Sequence[str] = (),
 ) -> Log:
@@ -122,7 +120,7 @@ def table_variants(
     To count several frames without a case in common, use `Counting`.
     """
     schema = rows.collect_schema()
-    table = Table(rows, columns_of(reading, schema, where), where, height, blank_rows, whole_rows)
+    table = Table(rows, columns_of(reading, schema, where), where, height, whole_rows)
     return replace(log_of(table, reading), cautions=cautions(reading, present or list(schema)))
 
 
@@ -321,7 +319,6 @@ class _Frame:
         lacking = {role: self._numbers[role].is_null() for role in self.needed}
         table = self.table.rows.select(**lacking, **{_SELECTED: is_selected}).with_row_index(_ROW)
         rows = table.filter(_SELECTED, pl.any_horizontal(list(self.needed))).collect(engine="streaming")
-        rows = rows.filter(~pl.col(_ROW).is_in(self.table.blank_rows()))
         found = []
         for role, column in self.needed.items():
             if len(numbers := rows.filter(pl.col(role))[_ROW]):
@@ -526,6 +523,12 @@ def _coded_values(values: pl.Series) -> Coded:
 def _several(role: str) -> str:
     """The column of cases that says whether an attribute has several values in a case."""
     return f"several {role}"
+
+
+def unescaped(names: pl.Series) -> pl.Series:
+    """Return the names that were escaped in a release of travas (docs/outputs.md)."""
+    escaped = names.filter(names.str.contains("\\u{", literal=True)).unique()
+    return names.replace(escaped, list(map(original_name, escaped))) if len(escaped) else names
 
 
 def column_of(name: str) -> pl.Expr:

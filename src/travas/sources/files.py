@@ -1,90 +1,104 @@
-"""Files: XES with a streaming parser, tables with Polars; a folder or glob of files of one format is one log."""
+"""Files: formats by their extensions, folders and globs, compression, encodings, and where a log is.
+
+All files of a folder or a glob are read, or there is an error: nothing is skipped silently. The content of a file decides
+nothing but its compression, by its first bytes.
+"""
 
 from __future__ import annotations
 
-import shutil
+import codecs
+import gzip
+import os
+import re
 import stat
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
+import struct
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path, PurePath
+from types import ModuleType
+from typing import IO, Any, Literal, TypeGuard
+from urllib.parse import unquote
 
-from ..errors import LogError, ParameterError
-from ..log.log import Log
-from ..log.traces import Trace
+from ..errors import LogError, MissingExtraError, ParameterError, is_encodable
 from ..mechanisms.mechanism import Progress
-from .folders import listing, unopened
-from .formats import ARCHIVE_SUFFIXES, FOLDER_SUFFIXES, RELEASE_SUFFIXES, SUFFIXES, Format, format_of, suffix_of
-from .reading import Reading
-from .release_json import (
-    is_process_map,
-    load_release_json,
-    refusing_malformed,
-    stated_columns,
-    traces_of,
-    whole_numbers,
+
+Format = Literal["xes", "csv", "tsv", "parquet", "arrow", "xlsx"]
+Packing = Literal["gzip", "zstd", "zip"]
+
+_PACKED = ("", ".gz", ".zst")
+_TEXT: dict[str, Format] = {".xes": "xes", ".csv": "csv", ".tsv": "tsv", ".txt": "csv"}
+_BINARY: dict[str, Format] = {
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), "arrow"),
+    **dict.fromkeys((".xlsx", ".xlsm"), "xlsx"),
+    ".parquet": "parquet",
+}
+FORMATS: dict[str, Format] = {suffix + packed: form for suffix, form in _TEXT.items() for packed in _PACKED} | _BINARY
+"""The format of each extension. `.txt` is CSV, whose delimiter is detected from the header as always."""
+
+XES_SUFFIXES = (".xes", ".xes.gz")
+CSV_SUFFIXES = (".csv", ".csv.gz")
+PARQUET_SUFFIXES = (".parquet",)
+RELEASE_SUFFIXES = (".json",)
+ARCHIVE_SUFFIXES = (".zip",)
+SUFFIXES = (*FORMATS, *RELEASE_SUFFIXES, *ARCHIVE_SUFFIXES)
+"""All extensions that can be read."""
+
+FOLDER_SUFFIXES = tuple(suffix for suffix in FORMATS if not suffix.startswith(".txt"))
+"""The extensions that are read in a folder, in which other files are listed in a note."""
+
+DATABASE_SUFFIXES = (".duckdb", ".db", ".sqlite", ".sqlite3")
+"""The extensions of DuckDB and SQLite files; which of the two wrote a file is in its first bytes."""
+
+_MAGIC: dict[bytes, Packing] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+_PACKINGS: dict[str, Packing] = {".gz": "gzip", ".zst": "zstd", ".zip": "zip"}
+_ZIP_FAULTS = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    EOFError,
+    zlib.error,
+    OSError,
+    ValueError,
+    KeyError,
+    struct.error,
 )
-from .unpacking import member_of
+_HIDDEN = (".", "_")
+_SHOWN = 3
+_ZSTD_BYTES = 1 << 16
 
-STANDARD_INPUT = "-"
+_UNICODE = {f"utf-{size}{kind}" for size in (16, 32) for kind in ("", "-le", "-be")} | {"utf-8", "utf-8-sig"}
+_SEVERAL_BYTES = {
+    *("big5", "big5hkscs", "cp932", "cp949", "cp950", "euc_jis_2004", "euc_jisx0213", "euc_jp", "euc_kr"),
+    *("gb18030", "gb2312", "gbk", "johab", "shift_jis", "shift_jis_2004", "shift_jisx0213"),
+}
+"""Multi-byte encodings in which a line feed is never the second byte, so that an error stays within its line."""
 
-MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
-
-
-def read_files(source: str | Path, reading: Reading, progress: Progress) -> Log:
-    """Return the variants of a file, or of the files of a folder or glob as one log, ordered by file name."""
-    for name in ("table", "query"):
-        if getattr(reading, name) is not None:
-            raise ParameterError(
-                f"{name} is set but {source} is not a database; for database URLs see: travas docs engines", field=name
-            )
-    if str(source) == STANDARD_INPUT:
-        with _spooled(reading.format) as path:
-            return _variants([path], reading, "standard input", progress)
-    path = Path(source)
-    if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
-        raise LogError(f"{path}: a Delta or Iceberg table, whose files must not be read directly; read it with Spark")
-    listed = listing(path, FOLDER_SUFFIXES)
-    for file in listed.files:
-        _check(file, reading.format)
-    variants = _variants(listed.files, reading, str(source), progress)
-    return replace(variants, notes=(*listed.notes, *variants.notes)) if listed.notes else variants
+_ONE_BYTE = re.compile(r"ascii|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|mac-\w+|hp-roman8|kz1048|palmos|ptcp154|tis-620")
+_XML_NAMES = {"ucs-2": "utf-16", "iso-10646-ucs-2": "utf-16", "windows-874": "cp874"}
+"""Names that Python does not know."""
 
 
-def _variants(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Log:
-    if len(paths) == 1 and reading.format is None and suffix_of(paths[0], RELEASE_SUFFIXES):
-        check_counts(reading, f"the release {where}")
-        return _read_release(paths[0])
-    formats = {file_format(path, reading.format) for path in paths}
-    form = formats.pop()
-    if formats or (len(paths) > 1 and form == "xlsx"):
-        raise LogError(f"{where}: several files are one log only if all are XES, all CSV, all Parquet or all Arrow")
-    if form == "xlsx":
-        from .excel import read_excel
+def suffix_of(path: PurePath, suffixes: Sequence[str]) -> str | None:
+    """Return the longest of `suffixes` that a file name ends with."""
+    lower = path.name.lower()
+    return max((end for end in suffixes if lower.endswith(end) and lower != end), key=len, default=None)
 
-        return read_excel(paths[0], reading, where)
-    if reading.sheet is not None:
-        raise ParameterError(f"sheet is {reading.sheet!r} but {where} is not an Excel workbook", field="sheet")
-    if form == "xes":
-        from .xes import read_xes
 
-        return read_xes(paths, reading, progress, where)
-    if form == "csv" or form == "tsv":
-        from .csv_files import read_csv
+def format_of(name: str) -> Format | None:
+    """Return the format of a file name by its extension.
 
-        return read_csv(paths, reading, where, progress, "\t" if form == "tsv" else None)
-    from .parquet import read_arrow
-
-    return read_arrow(paths, reading, where, form)
+    >>> format_of("log.csv.gz"), format_of("log.TSV"), format_of("log.pdf")
+    ('csv', 'tsv', None)
+    """
+    return FORMATS.get(suffix_of(PurePath(name), tuple(FORMATS)) or "")
 
 
 def file_format(path: Path, form: Format | None) -> Format:
     """Return the format of a file: as set, else by its extension, or by that of the log in a zip archive."""
-    if form is not None:
-        return form
-    known = format_of(member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path.name)
+    known = form or format_of(member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path.name)
     if known is None:
         raise LogError(
             f"{path}: unsupported file extension; supported: {', '.join(SUFFIXES)}; or set format", field="format"
@@ -92,7 +106,8 @@ def file_format(path: Path, form: Format | None) -> Format:
     return known
 
 
-def _check(path: Path, form: Format | None) -> None:
+def check_file(path: Path, form: Format | None) -> None:
+    """Raise LogError unless this is a file that can be opened, is not empty, and has a supported extension."""
     if form is None and suffix_of(path, SUFFIXES) is None:
         file_format(path, form)  # raises
     try:
@@ -102,66 +117,308 @@ def _check(path: Path, form: Format | None) -> None:
         path.open("rb").close()
     except FileNotFoundError:
         raise LogError(f"{path}: no such file; check the path") from None
-    except LogError:
-        raise
     except (OSError, ValueError) as error:
-        raise unopened(path, error) from None
+        raise error if isinstance(error, LogError) else unopened(path, error) from None
     if not status.st_size:
         raise LogError(f"{path}: the file is empty; check that it is the right file")
 
 
-def check_counts(reading: Reading, what: str) -> None:
-    """Raise an error if counts would have to be counted again: by unit, by period, or of some events only."""
-    if reading.period is not None:
-        raise ParameterError(
-            f"period is set but {what} contains counts, which have no times; use events", field="period"
-        )
-    defaults = {"unit": None, "lifecycle": "all", "where": (), "duplicate_events": "keep"}
-    for name, default in defaults.items():
-        if (value := getattr(reading, name)) != default:
-            raise LogError(f"{name} is {value!r} but {what} contains counts, not events; pass a log", field=name)
+def unopened(path: Path, error: Exception) -> LogError:
+    """Return the error for a path that cannot be opened."""
+    reason = getattr(error, "strerror", None) or "not a path"
+    return LogError(f"{path}: cannot be opened ({reason}); check the path and your permissions")
 
 
-def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
-    """Sum counts by trace; in a ladder release, a trace can be on several rungs."""
-    counts_by_trace: dict[Trace, int] = {}
-    for trace, count in zip(traces, counts, strict=True):
-        counts_by_trace[trace] = counts_by_trace.get(trace, 0) + count
-    return counts_by_trace
+# --- folders and globs
 
 
-def _read_release(path: Path) -> Log:
-    """Read the variants and counts of a `.json` release."""
-    reason = "not a release of travas; use a .json release, or a log"
-    content = load_release_json(path, reason)
-    with refusing_malformed(path, reason):
-        is_map = is_process_map(content)
-        counts = {} if is_map else merged(traces_of(content), whole_numbers(content["counts"]))
-        columns = stated_columns(content)
-    if is_map:
-        raise LogError(f"{path}: {MAP_IS_NO_LOG}")
+def is_pattern(name: str) -> bool:
+    """Whether a name contains a mark of a glob pattern: `*`, `?` or `[`."""
+    return any(mark in name for mark in "*?[")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of one log, sorted by name, and notes about files that are not read."""
+
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+
+def listing(path: Path, suffixes: Sequence[str] = FOLDER_SUFFIXES) -> Listing:
+    """List the files of a log: a file, a folder or a glob; a path that exists is not a glob.
+
+    Other files in a folder than those with the suffixes are noted. Unreadable folders, links to folders and dangling links
+    are refused.
+    """
+    listed = Listing((path,))
     try:
-        return Log.from_mapping(counts, columns)
-    except LogError as error:
-        raise LogError(f"{path}: {error}") from None
+        if path.is_dir():
+            present = [file for folder in _folders(path, _HIDDEN) for file in _matches(folder, ["*"])]
+            visible = [file for file in present if not file.name.startswith(_HIDDEN)]
+            listed = _sorted(path, visible, tuple(suffixes))
+        elif not path.exists() and is_pattern(str(path)):
+            parts = path.relative_to(path.anchor).parts
+            listed = _sorted(path, list(_matches(Path(path.anchor), parts)), ("",))
+    except (OSError, ValueError) as error:
+        raise (
+            error if isinstance(error, LogError) else unopened(Path(getattr(error, "filename", None) or path), error)
+        ) from None
+    for file in listed.files:
+        if not is_encodable(str(file)):  # Polars cannot open it
+            raise LogError(f"{str(file)!r}: the name is not valid UTF-8; rename the file or its folder")
+    return listed
+
+
+def _sorted(path: Path, present: Sequence[Path], suffixes: tuple[str, ...]) -> Listing:
+    files = sorted(file for file in present if file.name.lower().endswith(suffixes))
+    if not files:
+        raise LogError(f"{path}: contains no log; use a file, or a folder or glob of files of one format")
+    others = sorted(set(present) - set(files))
+    if not others:
+        return Listing(tuple(files))
+    names = ", ".join(repr(str(file.relative_to(path))) for file in others[:_SHOWN])
+    more = ", …" if len(others) > _SHOWN else ""
+    what = "1 file is" if len(others) == 1 else f"{len(others):,} files are"
+    return Listing(tuple(files), (f"{what} not read because of the file extension: {names}{more}",))
+
+
+def _folders(folder: Path, hidden: tuple[str, ...] = ()) -> Iterator[Path]:
+    """Yield a folder and all below it, except those whose names begin with one of `hidden`, as in data lakes."""
+    yield folder
+    for entry in _entries(folder):
+        if not entry.is_dir() or (hidden and entry.name.startswith(hidden)):
+            continue
+        if entry.is_symlink():
+            raise LogError(
+                f"{entry.path}: a link to a folder, which is not followed; replace it with the folder, or use a glob "
+                "that matches its files"
+            )
+        yield from _folders(Path(entry), hidden)
+
+
+def _matches(base: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """Yield the files that match a glob."""
+    name, *rest = parts
+    if name == "**":
+        yield from (file for folder in _folders(base) for file in _matches(folder, rest or ["*"]))
+    elif is_pattern(name):
+        for entry in _entries(base):
+            if fnmatch(entry.name, name) and entry.is_dir() == bool(rest):
+                yield from _matches(Path(entry), rest) if rest else [Path(entry)]
+    elif rest:
+        yield from _matches(base / name, rest) if (base / name).is_dir() else ()
+    elif (base / name).exists() and not (base / name).is_dir():
+        yield base / name
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder; raises OSError if it is unreadable, LogError for a dangling link."""
+    with os.scandir(folder) as entries:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
+        if entry.is_symlink() and not Path(entry).exists() and not entry.name.startswith(_HIDDEN):
+            raise LogError(f"{entry.path}: a dangling link; remove it, or restore the file")
+    return ordered
+
+
+# --- compression
+
+
+def packing_of(path: Path) -> Packing | None:
+    """Return how a file is compressed, by its first bytes, regardless of its name."""
+    with path.open("rb") as raw:
+        head = raw.read(4)
+    return next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), None)
+
+
+def chunks(path: Path, progress: Progress, size: int = 1 << 18) -> Generator[bytes, None, None]:
+    """Yield the decompressed bytes of a file in pieces of about `size` bytes."""
+    total = max(path.stat().st_size, 1)
+    with path.open("rb") as raw, closing(_unpacked(path, raw, size)) as pieces:
+        for piece in pieces:
+            yield piece
+            progress(raw.tell() / total)
+
+
+def content(path: Path, progress: Progress) -> bytes:
+    """Return the decompressed bytes of a whole file."""
+    return b"".join(chunks(path, progress, 1 << 20))
+
+
+def member_of(path: Path) -> str:
+    """Return the name of the only log in a zip archive; hidden files and folders are ignored."""
+    with _archive(path) as archive:
+        names = [name for name in archive.namelist() if not any(map(_is_hidden, name.split("/")))]
+    logs = [name for name in names if format_of(name) in _TEXT.values() and not name.lower().endswith(tuple(_PACKINGS))]
+    if len(logs) != 1:
+        number = "no log" if not logs else f"{len(logs):,} logs"
+        raise LogError(
+            f"{path}: contains {number}; a zip archive must contain exactly one XES or text file, not compressed again; "
+            "unpack it, and use the file or the folder"
+        )
+    return logs[0]
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(_HIDDEN)
 
 
 @contextmanager
-def _spooled(form: Format | None) -> Iterator[Path]:
-    """Copy standard input, whose format must be set, to a file that only this user can read and that is removed."""
-    if form is None:
-        raise ParameterError("the log is standard input but format is not set; set it, such as 'csv'", field="format")
-    if sys.stdin is None or sys.stdin.isatty():
-        raise LogError("standard input: no data; pipe a log into it, or use a file")
-    with tempfile.TemporaryDirectory(prefix="travas-") as folder:
-        path = Path(folder) / f"standard-input.{form}"
-        try:
-            with path.open("xb") as copy:
-                shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-        except OSError as error:
-            raise LogError(
-                f"standard input: cannot be copied to {folder} ({error.strerror}); free some space"
-            ) from None
-        if not path.stat().st_size:
-            raise LogError("standard input: is empty; check the command that writes it")
-        yield path
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except LogError:
+        raise
+    except (*_ZIP_FAULTS, RuntimeError) as error:
+        encrypted = isinstance(error, RuntimeError) and "encrypted" in str(error)
+        what = "is encrypted; unpack it first" if encrypted else "cannot be unpacked; copy or create it again"
+        raise LogError(f"{path}: the zip archive {what}") from None
+
+
+def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, None]:
+    """Yield the decompressed content of a file in pieces, none of them empty."""
+    packing, suffix = packing_of(path), path.suffix.lower()
+    if suffix in _PACKINGS and packing != _PACKINGS[suffix]:
+        raise LogError(
+            f"{path}: has the extension {path.suffix} but is not compressed with {_PACKINGS[suffix]}; rename or compress it"
+        )
+    if packing == "zip" and suffix != ".zip":
+        raise LogError(f"{path}: is a zip archive or a workbook, not text; rename it to .zip or .xlsx")
+    if packing == "zip":
+        name = member_of(path)
+        with _archive(path) as archive, archive.open(name) as member:
+            yield from iter(lambda: member.read(size), b"")
+        return
+    damaged: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
+    stream: Any = raw
+    if packing == "gzip":
+        fast = _isal()
+        stream = (fast.igzip if fast else gzip).GzipFile(fileobj=raw, mode="rb")
+        damaged += (fast.isal_zlib.error,) if fast else ()
+    elif packing == "zstd":
+        damaged += (_zstandard().ZstdError,)
+    try:
+        yield from _zstd(raw) if packing == "zstd" else iter(lambda: stream.read(size), b"")
+    except EOFError:
+        raise LogError(f"{path}: the {packing} file is truncated; copy it again") from None
+    except damaged as error:
+        raise LogError(f"{path}: the {packing} file is damaged ({error}); copy it again") from None
+
+
+def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content of all frames."""
+    library = _zstandard()
+    frame, pending = None, b""
+    while pending := pending or raw.read(_ZSTD_BYTES):
+        if frame is None:
+            frame = library.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+        if piece := frame.decompress(pending):
+            yield piece
+        pending = frame.unused_data if frame.eof else b""
+        frame = None if frame.eof else frame
+    if frame is not None:
+        raise EOFError
+
+
+def _isal() -> ModuleType | None:
+    """Return the fast decompression of gzip, if it is installed."""
+    try:
+        import isal.igzip
+        import isal.isal_zlib
+    except ImportError:
+        return None
+    return isal
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError("reading a Zstandard file", "compression") from None
+    return zstandard
+
+
+# --- encodings: those in which no character changes how the following ones are decoded
+
+
+def check_encoding(name: str) -> None:
+    """Raise ParameterError for unknown encodings and for those with a state across lines (ISO 2022, UTF-7, HZ)."""
+    try:
+        codec = codecs.lookup(name).name
+    except (LookupError, ValueError, UnicodeError):
+        raise ParameterError(
+            f"encoding is {name!r}, which does not exist; try utf-8 or cp1252", field="encoding"
+        ) from None
+    if codec not in _UNICODE | _SEVERAL_BYTES and not _ONE_BYTE.fullmatch(codec):
+        raise ParameterError(
+            f"encoding is {name!r}, which is not supported; try utf-8, utf-16 or cp1252", field="encoding"
+        )
+
+
+def check_xml_encoding(where: str, name: str | None) -> None:
+    """Refuse an XML document that declares an encoding which is not supported."""
+    try:
+        check_encoding(_XML_NAMES.get((name or "utf-8").lower(), name or "utf-8"))
+    except ParameterError:
+        raise LogError(
+            f"{where}: the XML declaration has the encoding {name!r}, which is not supported; convert the file to UTF-8"
+        ) from None
+
+
+# --- where a log is: by its location the ledger identifies a log without a name
+
+
+def url_scheme(text: str) -> str | None:
+    """Return the scheme of the URL of a database or of Spark, in lower case; None for anything else, such as a path.
+
+    >>> url_scheme("postgresql://host/db"), url_scheme("spark:"), url_scheme("C:/log.csv"), url_scheme("log.csv")
+    ('postgresql', 'spark', None, None)
+    """
+    scheme = re.match(r"([a-z][a-z0-9+.-]+):(//)?", text, re.IGNORECASE)
+    return scheme[1].lower() if scheme and (scheme[2] or scheme[1].lower() == "spark") else None
+
+
+def database_file(source: str | Path) -> Path | None:
+    """Return the file of a DuckDB or SQLite database, by its extension or as `duckdb:///FILE`; None for anything else."""
+    text, scheme = str(source), url_scheme(source) if isinstance(source, str) else None
+    if scheme in ("duckdb", "sqlite"):  # relative to the root, otherwise to the working directory
+        path = Path(unquote(text.partition("://")[2].partition("?")[0]))
+        return path if path.is_file() else Path(str(path).lstrip("/"))
+    is_database = scheme is None and Path(text).suffix.lower() in DATABASE_SUFFIXES
+    return Path(text) if is_database and not Path(text).is_dir() else None
+
+
+def is_database(source: Any) -> TypeGuard[str | Path]:
+    """Return whether a source is a database: its file, or a URL that is not one of Spark."""
+    if not isinstance(source, str | Path):
+        return False
+    return database_file(source) is not None or (isinstance(source, str) and url_scheme(source) not in (None, "spark"))
+
+
+def location_of(source: Any) -> str | None:
+    """Return the location of a log, which never depends on its content: the real path of a file, folder or glob.
+
+    Symbolic links and relative paths to one file have one location; hard links have several.
+    """
+    if not isinstance(source, str | Path) or str(source) == "-":
+        return None
+    try:
+        if (path := database_file(source)) is None:
+            if isinstance(source, str) and url_scheme(source):
+                return None
+            path = Path(source)
+            if path.exists():
+                return str(path.resolve()) if path.is_file() or path.is_dir() else None
+        parts = path.absolute().parts
+        first = next((index for index, part in enumerate(parts) if is_pattern(part)), len(parts))
+        return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))
+    except (ValueError, OSError, RuntimeError):  # neither a path nor a URL; reading it raises the error
+        return None
+
+
+def without_secrets(message: str) -> str:
+    """Remove possible passwords from a message: text before the host of a URL, or after `password=`."""
+    message = re.sub(r"://.*@", "://…@", message)  # a password may have spaces
+    return re.sub(r"(?i)(password|token|secret)=[^\s&]*", r"\1=…", message)

@@ -1,7 +1,14 @@
-"""Data frames: Polars and Arrow directly, pandas column by column without type inference (docs/reading.md, lemma 8)."""
+"""Columns with types: Parquet and Arrow files, Excel, and data frames of Polars, Arrow and pandas.
+
+Types come from the schema (docs/reading.md, lemmas 6 and 8); pandas objects are read without type inference, and every
+cell of a workbook is converted to text by its own type alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import attrs
@@ -11,16 +18,83 @@ from ..errors import CONFIDENTIAL, LogError, MissingExtraError
 from ..log.log import Log
 from .columns import Columns
 from .events import table_variants
+from .messages import available_names
 from .reading import Reading
 
 _WHERE = "data frame"
+_EMPTY_NAME = "__UNNAMED__"
 _PM4PY_KEYS = {
     "case": "pm4py:param:case_id_key",
     "activity": "pm4py:param:activity_key",
     "timestamp": "pm4py:param:timestamp_key",
 }
 
+ArrowFormat = Literal["parquet", "arrow"]
 Use = Literal["name", "time", "number"]
+
+
+def read_arrow(paths: Sequence[Path], reading: Reading, where: str, form: ArrowFormat) -> Log:
+    """Read the variants of Parquet files, or of Arrow IPC files (Feather); their order is that of the rows."""
+    with polars_faults(where, form.capitalize()):
+        rows = scan_arrow(paths, form)
+        return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
+
+
+def scan_arrow(paths: Sequence[Path], form: ArrowFormat) -> pl.LazyFrame:
+    """Return the rows of the files."""
+    scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
+    return scan(list(paths), glob=False, hive_partitioning=False)
+
+
+@contextmanager
+def polars_faults(where: str, form: str, remedy: str = "check that the file is complete") -> Iterator[None]:
+    """Replace the errors of a library: their messages may quote the data, and a damaged file can make it panic."""
+    try:
+        yield
+    except (LogError, KeyboardInterrupt, MemoryError):
+        raise
+    except pl.exceptions.SchemaError:
+        raise LogError(f"{where}: the files have different columns or types; use the files of one log") from None
+    except BaseException as error:
+        raise LogError(f"{where}: cannot be read as {form} ({type(error).__name__}); {remedy}") from None
+
+
+def read_excel(path: Path, reading: Reading, where: str) -> Log:
+    """Read the variants of a sheet of a workbook."""
+    return table_variants(sheet_table(path, reading.sheet, where).lazy(), reading, where)
+
+
+def sheet_table(path: Path, sheet: str | None, where: str) -> pl.DataFrame:
+    """Return the cells of a sheet as text, with the first row as names of columns; empty cells are null."""
+    with _workbook(path, where) as workbook:
+        names = list(workbook.sheet_names)
+        if sheet is None and len(names) > 1:
+            raise LogError(f"{where}: has {len(names)} sheets; set sheet; {available_names(names, 10)}", field="sheet")
+        if sheet is not None and sheet not in names:
+            raise LogError(f"{where}: has no sheet {sheet!r}; {available_names(names, 10, sheet)}", field="sheet")
+        table: Any = workbook.load_sheet(sheet or names[0], dtypes="string").to_polars()
+    return pl.DataFrame(table.select(name for name in table.columns if not name.startswith(_EMPTY_NAME)))
+
+
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of a workbook."""
+    with _workbook(path, str(path)) as workbook:
+        return list(workbook.sheet_names)
+
+
+@contextmanager
+def _workbook(path: Path, where: str) -> Iterator[Any]:
+    try:
+        import fastexcel
+    except ImportError:
+        raise MissingExtraError("reading an Excel workbook", "excel") from None
+    with polars_faults(where, "an Excel workbook", "it may be encrypted or damaged: save it again as .xlsx"):
+        yield fastexcel.read_excel(path)
+
+
+def frame_of_csv(text: str) -> pl.DataFrame:
+    """Return a CSV table, all cells as text."""
+    return pl.read_csv(text.encode(), infer_schema=False)
 
 
 def read_frame(frame: Any, reading: Reading) -> Log:
@@ -29,16 +103,14 @@ def read_frame(frame: Any, reading: Reading) -> Log:
     Columns that pm4py noted in the attributes of a pandas `DataFrame` are used where none is set.
     """
     lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
-    present = (
-        [] if isinstance(lazy, pl.LazyFrame) or _is_arrow(frame) else list(map(str, getattr(frame, "columns", ())))
-    )
+    is_arrow = type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema")
+    is_pandas = not isinstance(lazy, pl.LazyFrame) and not is_arrow
+    present = list(map(str, getattr(frame, "columns", ()))) if is_pandas else []
     if not isinstance(lazy, pl.LazyFrame):
         reading = _noted_by_pm4py(frame, reading)
-        lazy = (_from_arrow(frame) if _is_arrow(frame) else _from_pandas(frame, reading)).lazy()
-    try:
+        lazy = (_from_arrow(frame) if is_arrow else _from_pandas(frame, reading)).lazy()
+    with polars_faults(_WHERE, "a table", "collect or convert it first"):
         return table_variants(lazy, reading, _WHERE, present=present)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:  # their messages may quote a cell
-        raise LogError(f"{_WHERE}: cannot be read ({type(error).__name__}); collect or convert it first") from None
 
 
 def _noted_by_pm4py(frame: Any, reading: Reading) -> Reading:
@@ -57,18 +129,9 @@ def _noted_by_pm4py(frame: Any, reading: Reading) -> Reading:
     )
 
 
-def _is_arrow(frame: Any) -> bool:
-    return type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema")
-
-
 def _from_arrow(frame: Any) -> pl.DataFrame:
-    table = frame.read_all() if hasattr(frame, "read_all") else frame
-    try:
-        return pl.DataFrame(pl.from_arrow(table))
-    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-        raise LogError(
-            f"an Arrow table cannot be read ({type(error).__name__}); select the columns of the log"
-        ) from None
+    with polars_faults("Arrow table", "a table", "select the columns of the log"):
+        return pl.DataFrame(pl.from_arrow(frame.read_all() if hasattr(frame, "read_all") else frame))
 
 
 def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:

@@ -8,7 +8,7 @@ events before that instant, so cases that are reopened later do not return: docs
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, get_args
 
@@ -146,16 +146,13 @@ class Period:
         Returns:
             The period.
         """
-        names = {"name", "end_activity", "gap", "grace", "start", "end"}
-        if not isinstance(described, Mapping) or set(described) != names:
-            raise ParameterError("the description of the period is incomplete", field="period")
-        activities = described["end_activity"]
-        if not isinstance(activities, list):
-            raise ParameterError("the period has end_activity that are not a list of text", field="period")
-        period = cls(described["name"], tuple(activities), described["gap"], described["grace"])
-        if period.describe() != dict(described):
-            raise ParameterError(f"the period {shown(period.name)} does not start or end as stated", field="period")
-        return period
+        try:
+            period = cls(*(described[field.name] for field in attrs.fields(cls)))
+            if period.describe() == described:
+                return period
+        except (KeyError, TypeError):
+            pass
+        raise ParameterError("the description of the period is incomplete or inconsistent", field="period")
 
 
 def duration(field: str, text: str) -> timedelta:

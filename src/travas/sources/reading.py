@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 import attrs
+from attrs.validators import optional
 
-from ..errors import ParameterError, check_choice, check_encodable, shown
+from ..errors import ParameterError, check_encodable, one_of, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Roles
 from ..log.questions import NO_DETAILS, Details
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
-from .column_names import STANDARD
-from .encodings import check_encoding
-from .formats import Format
+from .files import Format, check_encoding
 from .period import Period
 
 Lifecycle = Literal["all", "complete", "start"]
@@ -30,20 +29,6 @@ TRACE_LEVEL = "case:"
 Order = Literal["file", "time"]
 OnMissing = Literal["fail", "drop"]
 DuplicateCases = Literal["fail", "separate", "merge"]
-_NAMES = ("case", "timestamp", "ties", "sheet", "activity")
-_TEXTS = (*_NAMES[:-1], "timestamp_format", "encoding", "table", "query", "delimiter", "quote")
-_CHOICES = {
-    "order": Order,
-    "on_missing": OnMissing,
-    "duplicate_cases": DuplicateCases,
-    "lifecycle": Lifecycle,
-    "duplicate_events": DuplicateEvents,
-    "format": Format,
-    "counted": Counted,
-    "decimal": Decimal,
-}
-_OPTIONAL = ("order", "format", "counted", "decimal")
-
 CASE = "case:concept:name"
 ACTIVITY = "concept:name"
 TIMESTAMP = "time:timestamp"
@@ -75,6 +60,13 @@ NUMBERED = {
 }
 """Formats that are numbers: the number of 1970-01-01 and the microseconds of one unit. `excel` counts days from 1900."""
 
+STANDARD: dict[str, tuple[str, ...]] = {
+    "case": ("case:concept:name", "case_id", "caseid", "case"),
+    "activity": ("concept:name", "activity"),
+    "timestamp": ("time:timestamp", "timestamp"),
+    "lifecycle": ("lifecycle:transition", "lifecycle"),
+}
+"""The standard names of each role, the first one that is present wins."""
 
 _SAMPLE = datetime(2001, 2, 3, 16, 5, 6, 789000, tzinfo=UTC)
 
@@ -109,18 +101,14 @@ def by_column(where: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return values
 
 
-def _check_where(where: object) -> None:
-    """Raise ParameterError unless this is a tuple of pairs of text, neither of which is empty."""
-    if not isinstance(where, tuple):
-        raise ParameterError(f"where is {shown(where)}; use pairs such as (('ward', 'A'),)", field="where")
-    for pair in where:
-        is_pair = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) and part for part in pair)
-        if not is_pair:
-            raise ParameterError(
-                "where must consist of pairs of a column and a value, both text and not empty, such as ('ward', 'A')",
-                field="where",
-            )
-        check_encodable("where", *pair)
+def _check_where(_: object, __: object, where: Any) -> None:
+    is_pairs = all(len(pair) == 2 and all(isinstance(part, str) and part for part in pair) for pair in where)
+    if not is_pairs:
+        raise ParameterError(
+            "where must consist of pairs of a column and a value, both text and not empty, such as ('ward', 'A')",
+            field="where",
+        )
+    check_encodable("where", *(part for pair in where for part in pair))
 
 
 def parse_where(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -134,32 +122,81 @@ def parse_where(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _check_format(form: str) -> None:
-    """Raise ParameterError unless this is a format of `datetime.strptime` or of numbers, before any log is opened."""
-    if form in NUMBERED:
+def _check_format(_: object, __: object, form: str | None) -> None:
+    """Check a format of `datetime.strptime` or of numbers before any log is opened."""
+    if form is None or form in NUMBERED:
         return
     try:
         datetime.strptime(_SAMPLE.strftime(form), form)
-    except (ValueError, re.error, UnicodeError, OverflowError):
+    except (TypeError, ValueError, re.error, UnicodeError, OverflowError):
         raise ParameterError(
-            f"timestamp_format is {form!r}, which is not a format of strptime; try '%Y-%m-%d %H:%M:%S', or one of "
+            f"timestamp_format is {shown(form)}, which is not a format of strptime; use '%Y-%m-%d %H:%M:%S', or one of "
             f"{', '.join(NUMBERED)}",
             field="timestamp_format",
         ) from None
 
 
+def _check_text(_: object, attribute: Any, value: object) -> None:
+    name = attribute.name
+    if value is not None and (not isinstance(value, str) or not value):
+        raise ParameterError(f"{name} is {shown(value)}; use text that is not empty", field=name)
+    check_encodable(name, str(value or ""))
+
+
+def _check_character(_: object, attribute: Any, value: Any) -> None:
+    name = attribute.name
+    is_one = isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\r\n"
+    if not is_one and value is not None and (name, value) != ("quote", "none"):
+        hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
+        raise ParameterError(
+            f"{name} is {shown(value)}; use one ASCII character other than a line break{hint}", field=name
+        )
+
+
+def _check_encoding(_: object, attribute: Any, name: Any) -> None:
+    _check_text(_, attribute, name)
+    if name is not None:
+        check_encoding(name)
+
+
+def _check_activities(_: object, __: object, names: tuple[Any, ...]) -> None:
+    if not all(isinstance(name, str) and name for name in names):
+        raise ParameterError(f"activity is {shown(names)}; use names of columns", field="activity")
+    check_encodable("activity", *names)
+    if len(set(names)) != len(names):
+        raise ParameterError(f"activity is {names}; remove the duplicate column", field="activity")
+    if any(name in (CASE, TIMESTAMP) for name in released_columns(names)):
+        raise ParameterError(
+            f"activity is {names}; {CASE} and {TIMESTAMP} cannot be activity columns", field="activity"
+        )
+
+
+def _of(kind: type) -> Any:
+    """The validator of an optional value of a class."""
+
+    def check(_: object, attribute: Any, value: object) -> None:
+        if value is not None and not isinstance(value, kind):
+            raise ParameterError(
+                f"{attribute.name} is {shown(value)}; use travas.{kind.__name__}(...)", field=attribute.name
+            )
+
+    return check
+
+
 def _abstraction(rule: Abstraction | str) -> Abstraction:
-    if isinstance(rule, str):
-        return Abstraction.parse(rule)
-    if not isinstance(rule, Abstraction):
-        raise ParameterError(f"abstraction is {shown(rule)}; use travas.Abstraction(...) or text", field="abstraction")
-    return rule
+    return Abstraction.parse(rule) if isinstance(rule, str) else rule
 
 
 def _activities(columns: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(columns, bytes | bytearray) or not isinstance(columns, Sequence):
         raise ParameterError(f"activity is {shown(columns)}; use a tuple of names of columns", field="activity")
     return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _pairs(where: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(where, list | tuple) or not all(isinstance(pair, list | tuple) for pair in where):
+        raise ParameterError(f"where is {shown(where)}; use pairs such as (('ward', 'A'),)", field="where")
+    return tuple(map(tuple, where))
 
 
 def _delimiter(character: str | None) -> str | None:
@@ -204,114 +241,65 @@ class Reading:
             Events are then ordered by time.
     """
 
-    case: str | None = None
-    activity: tuple[str, ...] = attrs.field(default=(), converter=_activities)
-    timestamp: str | None = None
-    timestamp_format: str | None = None
-    order: Order | None = None
-    ties: str | None = None
-    on_missing: OnMissing = "fail"
-    duplicate_cases: DuplicateCases = "fail"
-    lifecycle: Lifecycle = "all"
-    where: tuple[tuple[str, str], ...] = ()
-    duplicate_events: DuplicateEvents = "keep"
-    decimal: Decimal | None = None
-    format: Format | None = None
-    sheet: str | None = None
-    delimiter: str | None = attrs.field(default=None, converter=_delimiter)
-    quote: str | None = None
-    encoding: str | None = None
-    abstraction: Abstraction = attrs.field(default=FULL, converter=_abstraction)
-    unit: str | None = None
+    case: str | None = attrs.field(default=None, validator=_check_text)
+    activity: tuple[str, ...] = attrs.field(default=(), converter=_activities, validator=_check_activities)
+    timestamp: str | None = attrs.field(default=None, validator=_check_text)
+    timestamp_format: str | None = attrs.field(default=None, validator=_check_format)
+    order: Order | None = attrs.field(default=None, validator=optional(one_of(Order)))
+    ties: str | None = attrs.field(default=None, validator=_check_text)
+    on_missing: OnMissing = attrs.field(default="fail", validator=one_of(OnMissing))
+    duplicate_cases: DuplicateCases = attrs.field(default="fail", validator=one_of(DuplicateCases))
+    lifecycle: Lifecycle = attrs.field(default="all", validator=one_of(Lifecycle))
+    where: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_pairs, validator=_check_where)
+    duplicate_events: DuplicateEvents = attrs.field(default="keep", validator=one_of(DuplicateEvents))
+    decimal: Decimal | None = attrs.field(default=None, validator=optional(one_of(Decimal)))
+    format: Format | None = attrs.field(default=None, validator=optional(one_of(Format)))
+    sheet: str | None = attrs.field(default=None, validator=_check_text)
+    delimiter: str | None = attrs.field(default=None, converter=_delimiter, validator=_check_character)
+    quote: str | None = attrs.field(default=None, validator=_check_character)
+    encoding: str | None = attrs.field(default=None, validator=_check_encoding)
+    abstraction: Abstraction = attrs.field(default=FULL, converter=_abstraction, validator=_of(Abstraction))
+    unit: str | None = attrs.field(default=None, validator=_check_text)
     max_cases: int | None = None
-    counted: Counted | None = None
-    table: str | None = None
-    query: str | None = None
-    details: Details = NO_DETAILS
-    period: Period | None = None
+    counted: Counted | None = attrs.field(default=None, validator=optional(one_of(Counted)))
+    table: str | None = attrs.field(default=None, validator=_check_text)
+    query: str | None = attrs.field(default=None, validator=_check_text)
+    details: Details = attrs.field(default=NO_DETAILS, validator=_of(Details))
+    period: Period | None = attrs.field(default=None, validator=_of(Period))
 
     def __attrs_post_init__(self) -> None:
-        self._check_choices()
-        self._check_characters()
-        self._check_unit()
-        _check_where(self.where)
-        texts = [(name, getattr(self, name)) for name in _TEXTS] + [("activity", name) for name in self.activity]
-        for field, text in texts:
-            if text == "" and field in _NAMES:
-                raise ParameterError(f"{field} is empty; set a name", field=field)
-            if text is not None and not isinstance(text, str):
-                raise ParameterError(f"{field} is {shown(text)}, which is not text; use text", field=field)
-            check_encodable(field, text or "")
-        if len(set(self.activity)) != len(self.activity):
-            raise ParameterError(f"activity is {self.activity}; remove the duplicate column", field="activity")
-        if any(name in (CASE, TIMESTAMP) for name in released_columns(self.activity)):
-            raise ParameterError(
-                f"activity is {self.activity}; {CASE} and {TIMESTAMP} cannot be activity columns",
-                field="activity",
-            )
-        if self.table is not None and self.query is not None:
-            raise ParameterError("table and query are both set; set only one of them", field="query")
-        if self.period is not None and not isinstance(self.period, Period):
-            raise ParameterError(f"period is {shown(self.period)}; use travas.Period(...)", field="period")
-        if not isinstance(self.details, Details):
-            raise ParameterError(f"details is {shown(self.details)}; use travas.Details(...)", field="details")
-        self._check_order()
-        if self.encoding is not None:
-            check_encoding(self.encoding)
-        if self.timestamp_format is not None:
-            _check_format(self.timestamp_format)
-
-    def _check_choices(self) -> None:
-        for name, choices in _CHOICES.items():
-            if (value := getattr(self, name)) is not None or name not in _OPTIONAL:
-                check_choice(value, choices, name)
-
-    def _check_characters(self) -> None:
-        for name in ("delimiter", "quote"):
-            value = getattr(self, name)
-            one = value is None or (
-                isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\r\n"
-            )
-            if not one and (name, value) != ("quote", "none"):
-                hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
-                raise ParameterError(
-                    f"{name} is {shown(value)}; use one ASCII character other than a line break{hint}", field=name
-                )
-
-    def _check_order(self) -> None:
-        if self.order != "file":
-            return
-        if self.ties not in (None, "file"):
-            raise ParameterError(f"ties is {self.ties!r} but order is 'file'; set order to 'time'", field="order")
-        if self.period is not None:
-            raise ParameterError("period is set but order is 'file'; set order to 'time'", field="order")
-        if self.duplicate_events == "drop":
-            raise ParameterError(
-                "duplicate_events is 'drop' but order is 'file'; duplicates have the same time: set order to 'time'",
-                field="order",
-            )
-
-    def _check_unit(self) -> None:
-        if self.unit is None:
-            if self.max_cases is not None or self.counted is not None:
-                name = "max_cases" if self.max_cases is not None else "counted"
-                raise ParameterError(
-                    f"{name} is set but unit is not; set unit to the column that identifies the person", field="unit"
-                )
-            return
-        if self.max_cases is None:
-            raise ParameterError(
-                f"unit is {self.unit!r} but max_cases is not set; set it to a number chosen without looking at the log",
-                field="max_cases",
-            )
-        if self.unit == "case":
-            raise ParameterError("unit is 'case', which is reserved for single cases; rename the column", field="unit")
-        if self.duplicate_cases == "separate":
-            raise ParameterError(
-                f"unit is {self.unit!r} but duplicate_cases is 'separate', so cases have no unique names; use 'merge'",
-                field="duplicate_cases",
-            )
+        for field, problem in self._inconsistent():
+            raise ParameterError(problem, field=field)
         _ = self.privacy_unit  # raises if it is invalid
+
+    def _inconsistent(self) -> Iterator[tuple[str, str]]:
+        """Yield each parameter that does not go with another one, and why."""
+        if self.table is not None and self.query is not None:
+            yield "query", "table and query are both set; set only one of them"
+        if self.order == "file" and self.ties not in (None, "file"):
+            yield "order", f"ties is {self.ties!r} but order is 'file'; set order to 'time'"
+        if self.order == "file" and self.period is not None:
+            yield "order", "period is set but order is 'file'; set order to 'time'"
+        if self.order == "file" and self.duplicate_events == "drop":
+            problem = (
+                "duplicate_events is 'drop' but order is 'file'; duplicates have the same time: set order to 'time'"
+            )
+            yield "order", problem
+        if self.unit is None and (self.max_cases is not None or self.counted is not None):
+            name = "counted" if self.max_cases is None else "max_cases"
+            yield "unit", f"{name} is set but unit is not; set unit to the column that identifies the person"
+        if self.unit is not None and self.max_cases is None:
+            problem = (
+                f"unit is {self.unit!r} but max_cases is not set; set it to a number chosen without looking at the log"
+            )
+            yield "max_cases", problem
+        if self.unit == "case":
+            yield "unit", "unit is 'case', which is reserved for single cases; rename the column"
+        if self.unit is not None and self.duplicate_cases == "separate":
+            problem = (
+                f"unit is {self.unit!r} but duplicate_cases is 'separate', so cases have no unique names; use 'merge'"
+            )
+            yield "duplicate_cases", problem
 
     @property
     def privacy_unit(self) -> PrivacyUnit:
@@ -390,20 +378,16 @@ class Reading:
         known = {*_SETTINGS, *_DESCRIBED}
         if not isinstance(description, Mapping) or set(description) - {"period"} != known:
             raise ParameterError("the description of the reading is incomplete", field="reading")
-        settings: dict[str, Any] = {name: description[name] for name in _SETTINGS}
-        for name, value in settings.items():
-            if value is not None and not isinstance(value, int if name == "max_cases" else str):
-                raise ParameterError(f"the reading has {name} = {shown(value)}", field=name)
-        activities = description["activity"]
-        if not isinstance(activities, list) or not all(isinstance(name, str) for name in activities):
-            raise ParameterError("the reading has an activity that is not a list of text", field="activity")
-        if not isinstance(description["where"], list):
-            raise ParameterError("the reading has where that is not a list of pairs", field="where")
-        where = tuple(tuple(pair) if isinstance(pair, list) else pair for pair in description["where"])
         _check_roles(description["columns"])
-        rule = Abstraction.from_json(description["abstraction"])
-        period = Period.from_description(description["period"]) if "period" in description else None
-        return cls(activity=tuple(activities), abstraction=rule, where=where, period=period, **settings)
+        if not isinstance(description["activity"], list):
+            raise ParameterError("the reading has an activity that is not a list of text", field="activity")
+        return cls(
+            activity=description["activity"],
+            abstraction=Abstraction.from_json(description["abstraction"]),
+            where=description["where"],
+            period=Period.from_description(description["period"]) if "period" in description else None,
+            **{name: description[name] for name in _SETTINGS},
+        )
 
     @property
     def assumptions(self) -> tuple[str, ...]:

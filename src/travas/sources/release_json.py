@@ -1,20 +1,45 @@
-"""What the `.json` files of all kinds of release have in common, and how a malformed one is refused."""
+"""The `.json` files of all kinds of release: what they have in common, how a malformed one is refused, and as a log."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..errors import LogError, shown
+from ..log.log import Log
 from ..log.traces import Activity, Trace, listed, trace_from_json
 from ..trusted.numbers import is_whole_number
-from .folders import unopened
+from .files import unopened
 
 FORMAT, VERSION = "travas release", 1
 """What every `.json` release states about its form."""
+
+MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
+
+
+def read_release(path: Path) -> Log:
+    """Read the variants and counts of a `.json` release."""
+    reason = "not a release of travas; use a .json release, or a log"
+    content = load_release_json(path, reason)
+    if is_process_map(content):
+        raise LogError(f"{path}: {MAP_IS_NO_LOG}")
+    with refusing_malformed(path, reason):
+        counts, columns = merged(traces_of(content), whole_numbers(content["counts"])), stated_columns(content)
+    try:
+        return Log.from_mapping(counts, columns)
+    except LogError as error:
+        raise LogError(f"{path}: {error}") from None
+
+
+def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
+    """Sum counts by trace; in a ladder release, a trace can be on several rungs."""
+    counts_by_trace: dict[Trace, int] = {}
+    for trace, count in zip(traces, counts, strict=True):
+        counts_by_trace[trace] = counts_by_trace.get(trace, 0) + count
+    return counts_by_trace
 
 
 def load_release_json(path: Path, reason: str) -> dict[str, Any]:

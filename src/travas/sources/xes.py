@@ -20,23 +20,24 @@ open then but `<log>`. A plain trace is complete in itself, so behind it the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+import polars as pl
 from lxml import etree
 
 from ..errors import CONFIDENTIAL, LogError
 from ..log.escaped_names import ESCAPED
 from ..log.log import Log
 from ..mechanisms.mechanism import Progress
-from .encodings import check_xml_encoding
+from .files import check_xml_encoding, chunks
 from .messages import EXPORT_AGAIN
-from .reading import Reading
-from .trace_tables import Present, TraceLog
-from .unpacking import chunks
+from .reading import CASE, TRACE_LEVEL, Reading
+from .traces import Present, TraceLog
 
 CHUNK = 1 << 18
 _HEAD_BYTES = 200
@@ -70,6 +71,31 @@ class TraceSink(Protocol):
         """Take a trace: its own attributes, and the values of each key in its events; None where an event has none."""
 
 
+@dataclass
+class _AllAttributes:
+    """Collects all attributes of events and of their traces."""
+
+    rows: list[dict[str, bytes]] = field(default_factory=list)
+    is_escaped: bool = False
+    stray: int = 0
+    traces: int = 0
+
+    def add_events(self, own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes]]) -> None:
+        self.traces += 1
+        about = {f"{TRACE_LEVEL}{key.decode()}": value for key, value in own.items()}
+        about.setdefault(CASE, f"trace {self.traces}".encode())
+        self.rows.extend({**about, **event} for event in events)
+
+
+def all_attributes(path: Path) -> pl.DataFrame:
+    """Return one row for each event: all its attributes, and those of its trace as `case:…`. Empty values are null."""
+    found = _AllAttributes()
+    _Document(path, None, found, found.add_events).read()
+    names = dict.fromkeys(name for row in found.rows for name in row)
+    columns = {name: [row.get(name) or None for row in found.rows] for name in names}
+    return pl.DataFrame(columns, dict.fromkeys(names, pl.Binary)).cast(pl.String)
+
+
 def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Log:
     """Read the variants of XES files, which may be compressed; several files are one log."""
     traces = TraceLog(where, reading)
@@ -86,59 +112,53 @@ def _part(progress: Progress, done: int, number: int, share: float) -> None:
 def read_traces(path: Path, keys: Sequence[str], sink: TraceSink, progress: Progress = lambda _: None) -> None:
     """Hand over the traces of a file, with the values of these keys of their events."""
     sink.is_escaped = False
-    document = _Document(str(path), keys, sink, TraceScanner(keys))
-    try:
-        document.read(chunks(path, progress, CHUNK))
-    except etree.XMLSyntaxError as error:
-        if document.has_skipped:
-            error = _in_file(path) or error
-        raise _malformed(str(path), error) from None
 
+    def add(own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes]]) -> None:
+        sink.add(own, [[event.get(key) for event in events] for key in keys], len(events))
 
-def _in_file(path: Path) -> etree.XMLSyntaxError | None:
-    """Return the error of a document with its position in the file: the parser must see all of it."""
-    try:
-        _Document(str(path), (), _Nothing(), None).read(chunks(path, lambda _: None, CHUNK))
-    except etree.XMLSyntaxError as error:
-        return error
-    return None
-
-
-class _Nothing:
-    """Forgets the traces."""
-
-    is_escaped, stray = False, 0
-
-    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Values], events: int) -> None:
-        """Forget a trace."""
+    _Document(path, frozenset(keys), sink, add, TraceScanner(keys)).read(progress)
 
 
 class _Document:
     """Feeds the parser, hands over traces, and keeps the tree small by removing what was read."""
 
-    def __init__(self, where: str, keys: Sequence[str], sink: TraceSink, scanner: TraceScanner | None) -> None:
-        self.where, self.sink = where, sink
-        self.keys = {key: index for index, key in enumerate(keys)}
+    def __init__(
+        self,
+        path: Path,
+        keys: frozenset[str] | None,
+        sink: Any,
+        add: Callable[[Mapping[bytes, bytes], Sequence[Mapping[str, bytes]]], None],
+        scanner: TraceScanner | None = None,
+    ) -> None:
+        self.path, self.where, self.keys, self.sink, self.add = path, str(path), keys, sink, add
+        # no collect_ids=False: with it, lxml opens the file that a DOCTYPE names
         self.parser = etree.XMLPullParser(
             events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
-            huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False,
+            huge_tree=True, remove_comments=True, remove_pis=True,
         )  # fmt: skip
         self.root: Any = None
         self.trace: Any = None
         self.trace_tag = self.event_tag = ""
         self.number = 0
-        self.head = self.prolog = b""
+        self.head = b""
         self.scanner, self.not_plain, self.has_skipped = scanner, 0, False
-        self.is_declared = self.is_behind_end = self.is_in_log = self.has_ended = self.is_in_body = False
+        self.is_behind_end = self.is_in_log = self.has_ended = self.is_in_body = False
 
-    def read(self, content: Iterable[bytes]) -> None:
+    def read(self, progress: Progress = lambda _: None) -> None:
         """Read a document: plain traces without the parser, everything else with it."""
+        try:
+            self._read(progress)
+        except etree.XMLSyntaxError as error:
+            if self.has_skipped:  # the parser must see all of it for the position of the error in the file
+                return _Document(self.path, self.keys, self.sink, lambda *_: None).read()
+            raise _malformed(self.where, error) from None
+
+    def _read(self, progress: Progress) -> None:
         rest = b""
-        for chunk in content:
+        for chunk in chunks(self.path, progress, CHUNK):
             begin, text = 0, rest + chunk
-            if self.root is None:
-                begin = self._read_prolog(text)
-            end = text.find(END, max(len(rest) - len(END), begin))
+            self.head = self.head or text[:_HEAD_BYTES]
+            end = text.find(END, max(len(rest) - len(END), 0))
             while end >= 0 and self.scanner is not None:
                 end += len(END)
                 self._read_piece(text[begin:end])
@@ -153,27 +173,8 @@ class _Document:
             raise LogError(
                 f"{self.where}: not an XES log, the root element is not <log>; check that it is the right file"
             )
+        check_xml_encoding(self.where, root.getroottree().docinfo.encoding)  # not known before
         self._stray(root[:])
-
-    def _read_prolog(self, text: bytes) -> int:
-        """Feed what is before `<log>` tag by tag: no DOCTYPE, which allows entities, reaches the parser.
-
-        Returns the number of bytes that were fed.
-        """
-        begin = 0
-        self.head = self.head or text[:_HEAD_BYTES]
-        while self.root is None and begin < len(text):
-            end = text.find(b">", begin) + 1 or len(text)
-            self.prolog += text[begin:end].replace(b"\0", b"")  # so that UTF-16 reads like ASCII
-            if not self.is_declared:  # the first tag is the declaration, if there is one
-                check_xml_encoding(self.where, self.prolog)
-                self.is_declared = b">" in self.prolog
-            if b"<!DOCTYPE" in self.prolog:
-                raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
-            self.prolog = self.prolog[-len(b"<!DOCTYPE") :] if self.is_declared else self.prolog
-            self._parse(text[begin:end])
-            begin = end
-        return begin
 
     def _read_piece(self, piece: bytes) -> None:
         """Read a piece of the document that ends in `</trace>`."""
@@ -210,7 +211,7 @@ class _Document:
     def _start(self, element: Any) -> None:
         parent = element.getparent()
         if parent is None:
-            if element.getroottree().docinfo.doctype:
+            if element.getroottree().docinfo.doctype:  # it allows entities
                 raise LogError(f"{self.where}: the file has a DOCTYPE, which XES does not need; remove it")
             self.root, prefix = element, element.tag.removesuffix("log")
             self.trace_tag, self.event_tag = f"{prefix}trace", f"{prefix}event"
@@ -242,29 +243,27 @@ class _Document:
     def _take(self, trace: Any) -> None:
         """Hand over a trace: of several attributes with the same key the first."""
         own: dict[bytes, bytes] = {}
-        columns: list[list[bytes | None]] = [[] for _ in self.keys]
-        events = 0
+        events: list[dict[str, bytes]] = []
         self.number += 1
         for child in trace:
             if child.tag == self.event_tag:
-                events += 1
-                found: dict[int, bytes] = {}
+                found: dict[str, bytes] = {}
                 for attribute in child:
-                    if (index := self.keys.get(attribute.get("key"))) is not None and index not in found:
-                        found[index] = attribute.get("value", "").encode()
-                for index, column in enumerate(columns):
-                    column.append(found.get(index))
+                    key = attribute.get("key")
+                    if key is not None and key not in found and (self.keys is None or key in self.keys):
+                        found[key] = attribute.get("value", "").encode()
+                events.append(found)
             elif (key := child.get("key")) is None:
                 if (name := _local_name(child)) == "event":
                     raise self._misplaced("an <event>", "is in another namespace than <log>")
                 raise self._misplaced(f"<{name[:60]}>", "is neither an <event> nor an attribute with a key")
             else:
                 own.setdefault(key.encode(), child.get("value", "").encode())
-        if events != sum(1 for _ in trace.iterdescendants("{*}event")):
+        if len(events) != sum(1 for _ in trace.iterdescendants("{*}event")):
             raise self._misplaced(
                 "an <event>", "is inside an event or an attribute, or in another namespace than <log>"
             )
-        self.sink.add(own, columns, events)
+        self.add(own, events)
 
     def _misplaced(self, element: str, problem: str) -> LogError:
         """Return the error for an element of a trace that may be an event and would not be counted."""
@@ -285,7 +284,8 @@ def _malformed(where: str, error: etree.XMLSyntaxError) -> LogError:
     if last and not line:
         line, column = last.line, last.column
     reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
-    return LogError(f"{where}: malformed XML at line {line}, column {column} ({reason}); {EXPORT_AGAIN} {CONFIDENTIAL}")
+    remedy = "convert the file to UTF-8" if "encoding" in reason else EXPORT_AGAIN
+    return LogError(f"{where}: malformed XML at line {line}, column {column} ({reason}); {remedy} {CONFIDENTIAL}")
 
 
 def _present(path: Path) -> Present:

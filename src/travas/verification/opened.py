@@ -38,7 +38,7 @@ from ..releases.release import (
 )
 from ..releases.release import check_frequencies as checked_frequencies
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.formats import XES_SUFFIXES, suffix_of
+from ..sources.files import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
@@ -397,7 +397,7 @@ def read_cases(path: Path) -> Cases:
     """Read an event log that `Release.write` wrote as XES, CSV or Parquet, or raise LogError."""
     import polars as pl
 
-    from ..sources.parquet import polars_faults
+    from ..sources.frames import polars_faults
 
     if suffix_of(path, XES_SUFFIXES):
         return _xes_cases(path)

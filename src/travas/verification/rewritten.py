@@ -33,7 +33,7 @@ from ..releases.release import (
     released_times,
 )
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import released_columns
 from ..sources.release_json import load_release_json, texts_of
 from .opened import Cases, read_cases, release_of, unpacked, with_guarantee

@@ -15,7 +15,7 @@ from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
 from ..releases.release import EVENT_LOGS, check_frequencies, check_profile
-from ..sources.formats import RELEASE_SUFFIXES, suffix_of
+from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import implied_assumptions
 from ..sources.release_json import texts_of
 from ..trusted.guarantee import Standing

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LogError
-from ..sources.column_names import recognised
-from ..sources.formats import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.columns import recognised
+from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, DEFAULT_READING, TIMESTAMP, Reading
 from .failures import known_as
 from .jobs import Job, JobWatch, Limits
@@ -64,7 +64,7 @@ def look(path: Path, name: str, reading: Reading, watch: JobWatch) -> Preview:
 
 
 def _head(path: Path) -> bytes:
-    from ..sources.unpacking import chunks
+    from ..sources.files import chunks
 
     head = b""
     with closing(chunks(path, lambda _: None)) as pieces:
@@ -123,7 +123,7 @@ def _xes(path: Path) -> Preview:
     """
     from lxml import etree
 
-    from ..sources.unpacking import chunks
+    from ..sources.files import chunks
 
     parser: Any = etree.XMLPullParser(
         events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,

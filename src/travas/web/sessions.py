@@ -13,7 +13,7 @@ from ..budget.account import Account
 from ..errors import ParameterError, TravasError, extended
 from ..pipeline import LogOrigin
 from ..releases.release import Release
-from ..sources.log_location import location_of
+from ..sources.files import location_of
 from ..sources.reading import Reading
 from .failures import in_words
 from .jobs import Job

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from ..errors import TravasError
 from ..outputs.guarantee_file import guarantee_path
 from ..releases.release import Release, ReleasedLog
-from ..sources.formats import suffix_of
+from ..sources.files import suffix_of
 from ..web import tasks
 from .access import KEY_HEADER
 from .archive import Archive, ArchivedRelease

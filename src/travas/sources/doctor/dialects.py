@@ -15,8 +15,8 @@ import polars as pl
 
 from ...errors import LogError
 from ..csv_files import dialect_of, table_of
+from ..files import content
 from ..reading import Reading
-from ..unpacking import content
 from .diagnosis import Observation
 
 _LINES, _HEAD = 200, 1 << 18

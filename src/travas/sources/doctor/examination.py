@@ -14,17 +14,22 @@ import attrs
 import polars as pl
 
 from ...errors import LogError, ParameterError
-from ..column_names import candidates
-from ..columns import person_columns
-from ..excel import sheet_names, sheet_table
-from ..files import file_format
-from ..folders import listing
-from ..formats import FOLDER_SUFFIXES, SUFFIXES, Format, suffix_of
-from ..frames import column_of_pandas
-from ..log_location import is_database, url_scheme, without_secrets
-from ..parquet import polars_faults, scan_arrow
+from ..columns import candidates, person_columns
+from ..files import (
+    FOLDER_SUFFIXES,
+    SUFFIXES,
+    Format,
+    chunks,
+    file_format,
+    is_database,
+    listing,
+    packing_of,
+    suffix_of,
+    url_scheme,
+    without_secrets,
+)
+from ..frames import column_of_pandas, polars_faults, scan_arrow, sheet_names, sheet_table
 from ..reading import ACTIVITY, CASE, DEFAULT_READING, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading
-from ..unpacking import chunks, packing_of
 from ..xes import Values, read_traces
 from .diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .dialects import text_table
@@ -185,7 +190,7 @@ class Examination:
 
     def of_database(self, source: str | Path) -> pl.DataFrame:
         """Return all columns of a query, or of the table that is set or looks most like events. Its rows have no order."""
-        from ..engines.databases import database_table, tables_of
+        from ..databases import database_table, tables_of
 
         self._is_database = True
         if self.reading.table is None and self.reading.query is None:

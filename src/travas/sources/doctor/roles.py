@@ -9,8 +9,7 @@ import attrs
 import polars as pl
 
 from ...errors import number_of
-from ..column_names import candidates, plain, recognised
-from ..columns import person_columns
+from ..columns import candidates, person_columns, plain, recognised
 from ..reading import Reading, spellings
 from .diagnosis import Observation, ObservationLevel, ReadingChoice
 from .time_formats import TimeValues, examples, times_of

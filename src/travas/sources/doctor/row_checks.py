@@ -8,8 +8,7 @@ import attrs
 import polars as pl
 
 from ...errors import number_of
-from ..column_names import plain
-from ..columns import is_name_type, is_ordered
+from ..columns import is_name_type, is_ordered, plain
 from ..instants import TIME, UnknownFormatError, parsed_microseconds
 from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Decimal, Reading
 from .diagnosis import Observation

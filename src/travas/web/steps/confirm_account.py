@@ -14,7 +14,7 @@ from ...budget.account import Account, check_name
 from ...budget.ledger import Ledger
 from ...errors import ParameterError, TravasError
 from ...pipeline import account_before, spent_after
-from ...sources.formats import suffix_of
+from ...sources.files import suffix_of
 from ...trusted.numbers import as_text, exact_delta, exact_epsilon
 from ..failures import in_words
 from ..parts import heading, html, note, refusal, table, typed_text, working_button

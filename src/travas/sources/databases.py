@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import attrs
 import polars as pl
 
-from ...errors import LogError, MissingExtraError, ParameterError, TravasError
-from ...log.log import Log
-from ..columns import Columns
-from ..events import table_variants
-from ..log_location import database_file, url_scheme
-from ..reading import DEFAULT_READING, Reading
+from ..errors import LogError, MissingExtraError, ParameterError, TravasError
+from ..log.log import Log
+from .columns import Columns
+from .events import table_variants
+from .files import database_file, url_scheme
+from .reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,23 +1,25 @@
-"""Logs that come trace by trace, as from XES: turned into columns and counted some at a time."""
+"""Logs that come trace by trace, from XES or as objects of pm4py: turned into columns and counted some at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
-from ..log.escaped_names import original_name
 from ..log.log import Log, Roles
 from .columns import Columns, cautions
-from .events import Counting, Table, conditions
+from .events import Counting, Table, conditions, unescaped
 from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
 from .reading import ACTIVITY, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading, by_column, number_pattern
 
 EVENTS_PER_FRAME = 250_000
+_PM4PY = "pm4py event log"
 _NAMELESS = "traces without a name, which may be part of one case"
 _CASE, _NAME, _TRACE, _TIME, _TIE, _UNIT, _LIFECYCLE = "case", "name", "trace", "time", "tie", "unit", "lifecycle"
 
@@ -128,7 +130,7 @@ class TraceLog:
             name: events[key] for name, key in zip(columns.activities, self._activities, strict=True)
         }
         if self.is_escaped:
-            roles = {name: _unescaped(values) for name, values in roles.items()}
+            roles = {name: unescaped(values) for name, values in roles.items()}
         roles[_NAME] = traces[self._case]
         if self._time is not None:
             roles[_TIME] = events[self._time]
@@ -249,6 +251,43 @@ def _available(names: set[str], most: int, missing: str) -> str:
     return available_names(sorted(names, key=lambda name: (":" not in name, name)), most, missing)
 
 
-def _unescaped(names: pl.Series) -> pl.Series:
-    escaped = names.filter(names.str.contains("\\u{", literal=True)).unique()
-    return names.replace(escaped, list(map(original_name, escaped))) if len(escaped) else names
+def read_pm4py_log(source: Any, reading: Reading) -> Log:
+    """Return the variants of an `EventLog` of pm4py; the rule is that of XES files."""
+    if not isinstance(source, Iterable) or not all(hasattr(trace, "attributes") for trace in source):
+        raise LogError(f"a {type(source).__name__} of pm4py is not a log; use an EventLog or a DataFrame")
+    traces = TraceLog(_PM4PY, reading, pl.String)
+    # unlike names, released attributes may be decimals
+    attributes = {name.removeprefix(TRACE_LEVEL) for name in (*reading.details.attributes, *reading.details.numbers)}
+    decimals = attributes - {*traces.names}
+    for number, trace in enumerate(source, start=1):
+        own = {key: _text(trace.attributes, key, number, decimals) for key in traces.trace_keys}
+        columns = [[_text(event, key, number, decimals) for event in trace] for key in traces.event_keys]
+        traces.add(own, columns, len(trace))
+    return traces.variants(lambda: ({*_keys(source, of_event=False)}, {*_keys(source, of_event=True)}))
+
+
+def _keys(source: Any, *, of_event: bool) -> Iterator[str]:
+    """Yield the keys of the attributes of the first traces, or of their events."""
+    for trace in islice(source, 100):
+        for each in trace if of_event else (trace.attributes,):
+            yield from map(str, each)
+
+
+def _text(attributes: Mapping[str, Any], key: str, number: int, decimals: set[str]) -> str | None:
+    """Return a value as text, by its own type alone; a missing value is None."""
+    value = attributes.get(key)
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float) and key in decimals:
+        return f"{value:.15g}"
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    raise LogError(
+        f"{_PM4PY}: attribute {key!r} in trace {number:,} is a {type(value).__name__}; convert it to text {CONFIDENTIAL}"
+    )

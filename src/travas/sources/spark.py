@@ -1,0 +1,503 @@
+"""Spark: the cluster counts the cases, the driver draws the noise. Only the traces of released variants are transferred.
+
+The events are divided by the hash of their case, with a unit by the hash of the person of the case, so a partition has
+whole cases, with a unit whole persons. The table engine counts every partition (`Partition` runs on the executors, which
+need `travas` and pyarrow), and Spark sums the counts by trace. The driver receives a digest of each trace, its count and its
+length: 28 bytes per variant, however long the traces are. Variants are distinguished by their traces; a digest (128 bits of
+SHA-256 over JSON) only selects which ones to fetch. A partition also reports what is missing, or why it refuses the log.
+With details it has one more row, the encoded cases, which never leave the cluster: later questions are answered from it by
+the code that answers them for a file (`sources.encoded_cases`).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, cast
+from uuid import uuid4
+
+import attrs
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import functions as f
+
+from ..errors import LogError, ParameterError, TravasError
+from ..log import questions as q
+from ..log.abstraction import FULL, Abstraction
+from ..log.log import Log, check_number_of_cases
+from ..log.questions import Details, Totals, check_details
+from ..log.traces import CODE, CODE_BYTES, Activity, Trace
+from .columns import Columns, cautions, columns_of
+from .databases import interruptible, sorted_rows, without_row_order
+from .encoded_cases import EncodedCases, EncodedTotals, joined
+from .events import Counting, Table, log_of, persons_of
+from .messages import NO_EVENTS, MissingValues, UseOfTimestamps, left_out_note, missing_values, several_values_notes
+from .reading import Reading, released_columns
+
+_DIGEST, _COUNT, _LENGTH = "digest", "count", "length"
+_REPORT, _NUMBER, _CASES, _OWNER = "report", "number", "cases", "owner"
+_PATTERN = frozenset("{}[]*?\\")
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
+
+Batches = Iterable[pa.RecordBatch]
+
+
+def read_spark(source: Any, reading: Reading) -> Log:
+    """Return the variants of a DataFrame, of `spark:PATH` (Parquet), or of `spark:` with a table or a query.
+
+    `spark:` uses the running session, that of `spark-submit`, the server of SPARK_REMOTE, or a local one.
+    """
+    reading = without_row_order(reading, "Spark")
+    frame, where = _opened(source, reading) if isinstance(source, str) else (source, "Spark DataFrame")
+    if not hasattr(frame, "sparkSession"):
+        raise LogError(f"a {type(frame).__name__} is not an event log; use a pyspark.sql DataFrame")
+    variants: Log = _run(frame.sparkSession, where, lambda: _counted(frame, reading, where))
+    return variants
+
+
+def _counted(frame: Any, reading: Reading, where: str) -> Log:
+    empty = _polars(frame.limit(0).toArrow()).lazy()
+    columns = columns_of(reading, empty.collect_schema(), where)
+    partition = Partition(columns, reading, where)
+    parts = partition.parts
+    events = _divided(frame, partition).mapInArrow(partition.counted, partition.schema)
+    held = [events.persist()] if columns.details else []
+    try:
+        answers = events.groupBy(_REPORT, *parts).agg(f.sum(_NUMBER).alias(_COUNT))
+        with suppress(Exception):  # Spark does not coalesce persisted data; not available over Connect
+            answers = answers.coalesce(2 * frame.sparkSession.sparkContext.defaultParallelism)
+        digest = f.unhex(f.substring(f.sha2(f.to_json(f.struct(*parts)).cast("binary"), 256), 1, 32))
+        answers = answers.withColumns({_DIGEST: digest, _LENGTH: f.size(parts[0])}).persist()
+        held.append(answers)
+        reports = answers.where(f.col(_REPORT).isNotNull()).select(_REPORT, _COUNT).collect()
+        notes = _notes([(pickle.loads(content), number) for content, number in reports], partition)
+        traces = answers.where(f.col(parts[0]).isNotNull())
+        here = traces.select(_DIGEST, _COUNT, _LENGTH).toArrow()
+    except BaseException:
+        _drop(*held)
+        raise
+    totals = None
+    if columns.details:
+        cases = events.where(f.col(_CASES).isNotNull()).select(_CASES)
+        totals = SparkTotals(cases, cast(Totals, log_of(Table(empty, columns, where), reading).totals), where)
+        weakref.finalize(cases, _drop, events)
+    traces = traces.select(_DIGEST, *parts)
+    weakref.finalize(traces, _drop, answers)
+    described = Log(
+        [],
+        [],
+        np.empty(0, np.int64),
+        released_columns(columns.roles.activities),
+        notes if here.num_rows or notes else (NO_EVENTS,),
+        unit=reading.privacy_unit,
+        counted=reading.counts_of,
+        roles=columns.roles,
+        totals=totals,
+        cautions=cautions(reading, frame.columns),
+    )
+    counts, lengths = (here[name].to_numpy().astype(np.int64) for name in (_COUNT, _LENGTH))
+    return RemoteVariants(traces, where, here[_DIGEST], counts, lengths, described)
+
+
+def _divided(frame: Any, partition: Partition) -> Any:
+    """Return the needed columns, divided so that no case is in two partitions, and with a unit no person."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    selected = []
+    for index, name in enumerate(partition.columns.names):
+        column = f.col(f"`{name.replace('`', '``')}`")
+        is_text = frame.schema[name].dataType.typeName() in ("string", "char", "varchar")
+        selected.append((column.cast("string") if is_text else column).alias(f"c{index}"))  # without a collation
+    rows = frame.select(*selected)
+    together = rows.repartition(partition.case)
+    if partition.columns.unit is None:
+        return together
+    schema = StructType([*rows.schema.fields, StructField(_OWNER, StringType())])
+    return together.mapInArrow(partition.owned, schema).repartition(_OWNER).drop(_OWNER)
+
+
+def _notes(reports: Sequence[tuple[Report, int]], partition: Partition) -> tuple[str, ...]:
+    """Refuse what a partition refused, or what is missing; else return what was left out, in all partitions together."""
+    if refused := sorted(report.refusal for report, _ in reports if report.refusal):
+        raise LogError(refused[0][0], field=refused[0][1])
+    found: dict[str, MissingValues] = {}
+    several: Counter[str] = Counter()
+    for report, times in reports:
+        for each in report.missing:
+            earlier = found.get(each.what, replace(each, number=0))
+            number, first = earlier.number + times * each.number, min(earlier.first, each.first)
+            found[each.what] = replace(earlier, number=number, first=first)
+        several.update({name: times * number for name, number in report.several.items()})
+    missing = [found[what] for what in sorted(found)]
+    if missing and partition.reading.on_missing == "fail":
+        events = [each for each in missing if each.column]
+        use: UseOfTimestamps = "for order" if partition.columns.by_time else "for times"
+        raise missing_values(partition.where, events or missing, "set on_missing to 'drop'", use)
+    by_attribute = {name: several[name] for name in partition.columns.attributes}
+    return (*(left_out_note(each.number, each.what) for each in missing), *several_values_notes(by_attribute))
+
+
+def _polars(table: pa.Table) -> pl.DataFrame:
+    return pl.DataFrame(pl.from_arrow(table))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a partition has to say: why it refuses the log, as words and parameter, or what is missing, and notes."""
+
+    refusal: tuple[str, str] | None = None
+    missing: tuple[MissingValues, ...] = ()
+    several: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """How the rows of a partition are read, which has the columns that are needed, in their order. For the executors."""
+
+    columns: Columns
+    reading: Reading
+    where: str
+
+    @property
+    def case(self) -> str:
+        """The column of the case."""
+        return f"c{self.columns.names.index(self.columns.case)}"
+
+    @property
+    def parts(self) -> list[str]:
+        """The columns of arrays that make up the activities of a trace."""
+        return [f"part_{index}" for index in range(len(self.columns.activities))]
+
+    @property
+    def schema(self) -> str:
+        """The schema of the answer: rows of traces and their counts, and one of the report and the encoded cases."""
+        parts = "".join(f"{part} array<string>, " for part in self.parts)
+        return f"{_REPORT} binary, {parts}{_NUMBER} long, {_CASES} binary"
+
+    def table(self, rows: pl.DataFrame) -> Table:
+        """The rows as a table; their numbers mean nothing."""
+        named = rows.rename(dict(zip(rows.columns, self.columns.names, strict=False)))
+        return Table(sorted_rows(named, self.reading).lazy(), self.columns, self.where, place=lambda _: "")
+
+    def counted(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the answer. What is missing is left out; the driver refuses it, if it is to be refused."""
+        arrived = [batch for batch in batches if batch.num_rows]
+        if not arrived:
+            return
+        counting = Counting(attrs.evolve(self.reading, on_missing="drop"))
+        try:
+            table = self.table(_polars(pa.Table.from_batches(arrived)))
+            counting.add(table, table.rows)
+            variants = counting.variants()
+        except LogError as error:
+            yield self._said(Report((str(error), error.field)))
+            return
+        yield self._traces(variants)
+        report = Report(None, tuple(counting.missing.values()), {**+Counter(counting.several)})
+        if report != Report() or variants.totals is not None:
+            yield self._said(report, variants.totals)
+
+    def owned(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """Yield the rows with the person of their case, found by the rule by which cases are counted."""
+        arrived = [batch for batch in batches if batch.num_rows]
+        if not arrived:
+            return
+        rows = _polars(pa.Table.from_batches(arrived))
+        owner = pa.nulls(rows.height, pa.string())
+        with suppress(LogError):  # raised again where cases are counted
+            persons = persons_of(self.table(rows), self.reading)
+            cases = rows.select(case=pl.col(self.case).cast(pl.String))
+            found = cases.join(persons, on="case", how="left", maintain_order="left")["person"]
+            owner = found.to_arrow().cast(pa.string())
+        yield from pa.Table.from_batches(arrived).append_column(_OWNER, owner).to_batches()
+
+    def _traces(self, variants: Log) -> pa.RecordBatch:
+        codes = pa.array(np.frombuffer(b"".join(variants.keys), CODE))
+        ends = np.cumsum(variants.lengths(), dtype=np.int64)
+        offsets = pa.array(np.concatenate([[0], ends]).astype(np.int32))
+        names = [(name,) if isinstance(name, str) else name for name in variants.alphabet]
+        texts = [pa.array([name[index] for name in names], pa.string()) for index in range(len(self.parts))]
+        lists = [pa.ListArray.from_arrays(offsets, text.take(codes)) for text in texts]
+        return self._batch(None, lists, variants.counts, None)
+
+    def _said(self, report: Report, totals: Totals | None = None) -> pa.RecordBatch:
+        nothing = [pa.nulls(1, pa.list_(pa.string())) for _ in self.parts]
+        return self._batch(pickle.dumps(report), nothing, [1], None if totals is None else pickle.dumps(totals))
+
+    def _batch(
+        self, report: bytes | None, parts: Sequence[pa.Array], numbers: Any, cases: bytes | None
+    ) -> pa.RecordBatch:
+        first, last = (pa.array([content] * len(numbers), pa.binary()) for content in (report, cases))
+        names = [_REPORT, *self.parts, _NUMBER, _CASES]
+        return pa.RecordBatch.from_arrays([first, *parts, pa.array(numbers, pa.int64()), last], names=names)
+
+
+def _cell_sums(question: q.CellQuestion, totals: Totals) -> list[pa.Array]:
+    values = totals.sums(question).ravel()
+    cells = np.flatnonzero(values)
+    return [pa.array(cells, pa.int64()), pa.array(values[cells])]
+
+
+def _value_sums(question: q.AttributeValues, totals: Totals) -> list[pa.Array]:
+    found = totals.value_sums(question)
+    return [pa.array([*found], pa.string()), pa.array([*found.values()], pa.int64())]
+
+
+def _answers(
+    answer: Callable[[Any, Totals], list[pa.Array]], question: q.Question, abstraction: Abstraction, batches: Batches
+) -> Iterator[pa.RecordBatch]:
+    """Yield what the encoded cases add to the cells of a question."""
+    for batch in batches:
+        for content in batch.column(0).to_pylist():
+            totals = pickle.loads(content).under(abstraction)
+            yield pa.RecordBatch.from_arrays(answer(question, totals), ["cell", _NUMBER])
+
+
+@dataclass(frozen=True)
+class SparkTotals:
+    """Answers questions from the encoded cases of all partitions; only sums reach the driver. Confidential.
+
+    Attributes:
+        cases: The encoded cases, one row for each partition.
+        empty: The answers about no cases.
+        where: The name of the log in messages.
+        abstraction: How the traces are generalised.
+    """
+
+    cases: Any
+    empty: Totals
+    where: str
+    abstraction: Abstraction = FULL
+
+    @property
+    def details(self) -> Details:
+        """What was read."""
+        return self.empty.details
+
+    def under(self, abstraction: Abstraction) -> Totals:
+        """Return the answers for traces that are generalised further."""
+        return replace(self, abstraction=self.abstraction | abstraction)
+
+    def sums(self, question: q.CellQuestion) -> NDArray[np.int64]:
+        """Return what all cases add to the cells of a question."""
+        total = self.empty.sums(question).ravel()  # refuses what was not read
+        found = self._summed(_cell_sums, question, "long")
+        total[found["cell"].to_numpy()] += found["total"].to_numpy()
+        return total.reshape(question.shape)
+
+    def value_sums(self, question: q.AttributeValues) -> dict[str | None, int]:
+        """Return what all cases add to the values of an attribute."""
+        check_details(self, Details(attributes=(question.attribute,)))
+        found = self._summed(_value_sums, question, "string")
+        return dict(zip(found["cell"].to_pylist(), found["total"].to_pylist(), strict=True))
+
+    def fetched(self) -> EncodedCases:
+        """Return the cases of all partitions."""
+        found = _run(self.cases.sparkSession, self.where, self.cases.collect)
+        return joined([pickle.loads(row[0]).cases for row in found]) if found else cast(EncodedTotals, self.empty).cases
+
+    def _summed(self, answer: Callable[[Any, Totals], list[pa.Array]], question: q.Question, cell: str) -> pa.Table:
+        answers = self.cases.mapInArrow(
+            partial(_answers, answer, question, self.abstraction), f"cell {cell}, {_NUMBER} long"
+        )
+        summed = answers.groupBy("cell").agg(f.sum(_NUMBER).alias("total"))
+        return _run(self.cases.sparkSession, self.where, summed.toArrow)
+
+
+class RemoteVariants(Log):
+    """Variants of which only counts and lengths are in memory; the cluster holds the table as long as they are in use.
+
+    Only selected traces are transferred. Using `keys`, as metrics, prefix trees and synthesis do, transfers all traces.
+    """
+
+    frame: Any
+    _where: str
+    _digests: pa.ChunkedArray
+    _lengths: NDArray[np.int64]
+
+    def __init__(
+        self,
+        frame: Any,
+        where: str,
+        digests: pa.ChunkedArray,
+        counts: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        described: Log,
+    ) -> None:
+        check_number_of_cases(counts)
+        self.__dict__ |= {name: value for name, value in vars(described).items() if name not in ("alphabet", "keys")}
+        self.__dict__ |= {"frame": frame, "_where": where, "_digests": digests, "counts": counts, "_lengths": lengths}
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the number of events of each variant."""
+        return self._lengths
+
+    def traces(self, indexes: Iterable[int]) -> list[Trace]:
+        """Return the traces of variants by index; they are transferred now, and nothing else leaves the cluster."""
+        chosen = list(indexes)
+        if not chosen:
+            return []
+        wanted = self._digests.take(pa.array(chosen, pa.int64()))
+        selected = self.frame.sparkSession.createDataFrame(pa.table({_DIGEST: wanted}))
+        rows = self._fetched(self.frame.join(selected, _DIGEST), wanted)
+        arrays = [rows[part].to_list() for part in rows.columns[1:]]
+        if len(arrays) == 1:
+            return [tuple(trace) for trace in arrays[0]]
+        return [tuple(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+
+    def canonical(self) -> Log:
+        """Return the variants in the order of their traces; all of them are transferred."""
+        here = Log(self.alphabet, self.keys, self.counts, self.columns, self.notes)
+        return replace(here, unit=self.unit, counted=self.counted, roles=self.roles, totals=self.totals).canonical()
+
+    @property
+    def alphabet(self) -> Sequence[Activity]:
+        """All activities of the log."""
+        return self._all[0]
+
+    @property
+    def keys(self) -> Sequence[bytes]:
+        """All traces, as the bytes of their activities' codes."""
+        return self._all[1]
+
+    @cached_property
+    def _all(self) -> tuple[list[Activity], list[bytes]]:
+        rows = self._fetched(self.frame, self._digests)
+        parts = rows.columns[1:]
+        events = rows.select(parts).explode(parts)
+        names = events.unique(maintain_order=True).with_row_index("code")
+        codes = events.join(names, on=parts, how="left", maintain_order="left")["code"]
+        content = codes.to_numpy().astype(CODE).tobytes()
+        ends = (np.cumsum(self._lengths) * CODE_BYTES).tolist()
+        alphabet: list[Any] = names[parts[0]].to_list() if len(parts) == 1 else names.select(parts).rows()
+        return alphabet, [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+
+    def _fetched(self, rows: Any, wanted: pa.ChunkedArray) -> pl.DataFrame:
+        """Return the rows of these digests, in their order."""
+        fetched = _polars(_run(self.frame.sparkSession, self._where, rows.toArrow))
+        order = pl.DataFrame({_DIGEST: pl.from_arrow(wanted)})
+        found = order.join(fetched, on=_DIGEST, how="left", maintain_order="left")
+        if found.height != order.height or fetched.height != order.height or found[found.columns[1]].null_count():
+            raise LogError(f"{self._where}: changed while it was being read; nothing was released; try again")
+        return found
+
+
+def _drop(*frames: Any) -> None:
+    for frame in frames:
+        with suppress(Exception):  # the session may have ended before
+            frame.unpersist()
+
+
+def _opened(source: str, reading: Reading) -> tuple[Any, str]:
+    """Return the events and their name in messages. The master is not set here."""
+    path = _path_of(source, reading)
+    if set(path) & _PATTERN:
+        raise ParameterError(
+            f"spark:{path} has one of {' '.join(sorted(_PATTERN))}, which Spark takes for a pattern; use a folder or a table",
+            field="source",
+        )
+    where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
+    session = _session()
+    if reading.query:
+        query = f"SELECT * FROM (\n{reading.query.strip().rstrip(';')}\n)"  # where nothing but a SELECT can be
+        return _run(session, where, lambda: session.sql(query)), where
+    if reading.table:
+        return _run(session, where, lambda: session.table(reading.table)), where
+    return _run(session, where, lambda: _parquet(session, path)), where
+
+
+def _parquet(session: Any, path: str) -> Any:
+    """Read Parquet files. What the names of folders say (`ward=01`) is text: its type would depend on all of them."""
+    inference = session.conf.get(_INFERENCE)
+    session.conf.set(_INFERENCE, "false")
+    try:
+        schema = session.read.parquet(path).schema
+    finally:
+        session.conf.set(_INFERENCE, inference)
+    return session.read.schema(schema).parquet(path)
+
+
+def _path_of(source: str, reading: Reading) -> str:
+    """Return the path, empty for a table or a query. Raises ParameterError unless there is exactly one of them."""
+    path = source.partition(":")[2]
+    path = path.removeprefix("//") if path.startswith("///") else path
+    named = [name for name in (path.strip("/"), reading.table, reading.query) if name]
+    if len(named) != 1 or path.startswith("//"):
+        raise ParameterError(
+            "spark: needs exactly one of spark:PATH (Parquet), table and query; "
+            "set the master with spark-submit, SPARK_REMOTE or MASTER",
+            field="table",
+        )
+    return path
+
+
+def _session() -> Any:
+    """Return the running session, or a new one without log output."""
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("travas").config("spark.ui.showConsoleProgress", "false")
+    with silent():
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            raise LogError(
+                f"spark: cannot start a session ({type(error).__name__}); check that Java 17+ is installed and the master is up"
+            ) from None
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Discard the log output of a JVM that is started in this context."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
+    """Run tagged jobs, which can be cancelled separately. Errors are reported by type, since messages may quote a cell."""
+    tag = f"travas-{uuid4().hex}"
+
+    def tagged() -> Any:
+        session.addTag(tag)
+        try:
+            return work()
+        finally:
+            session.removeTag(tag)
+
+    try:
+        return interruptible(tagged, lambda: session.interruptTag(tag))
+    except TravasError:
+        raise
+    except Exception as error:
+        if "No module named 'travas" in str(error):
+            raise LogError(
+                f"{where}: travas is not installed on the executors of Spark; install the same version with its extra "
+                "spark there, as on the driver"
+            ) from None
+        kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
+        raise LogError(
+            f"{where}: the Spark job failed ({kind}); check names and permissions, or see the Spark log"
+        ) from None
