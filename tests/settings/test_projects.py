@@ -296,9 +296,10 @@ def test_init_asks_five_questions_and_what_the_values_leave_open(
     written = tomllib.loads((folder / "travas.toml").read_text())
     assert written["period"]["end_activity"] == ["out", "gone"] and written["account"]["dataset"] == "dates"
     assert written["reading"]["timestamp_format"] == "%m/%d/%Y %H:%M" and "unit" not in written["reading"]
-    answers |= {"unit": "patient", "max_cases": "3", "end_activity": ""}
-    assert travas("init", "dates.csv", "--force", "--set", "epsilon=2").code == 0
+    answers |= {"unit": "patient", "max_cases": "3", "end_activity": "", "epsilon": "2"}
+    assert travas("init", "dates.csv", "--force").code == 0
     written = tomllib.loads((folder / "travas.toml").read_text())
+    assert travas("init", "dates.csv", "--force", "--set", "epsilon=2").code == 0 and len(asked) == 6 + 7
     assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2" and not written["period"]
 
 

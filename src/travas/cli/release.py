@@ -340,8 +340,8 @@ def init(
 ) -> None:
     """Write a project file, travas.toml, that describes releases completely.
 
-    The doctor examines the log and proposes how to read it. In a terminal, five questions are asked about what --set does
-    not say.
+    The doctor examines the log and proposes how to read it. In a terminal it asks five questions; with --set it asks none
+    and takes defaults.
 
     Example: travas init hospital.csv --set dataset=hospital --set end_activity=discharge --set reason="Decided on 3 May."
     """
@@ -358,7 +358,7 @@ def init(
     if "://" not in log and not is_only_read(log):
         diagnosis = examined(log, Project().with_values(stated))
         project = project.with_values(proposed(diagnosis, stated))
-    asks = sys.stdin.isatty() and not as_json and not quiet
+    asks = sys.stdin.isatty() and not changed and not as_json and not quiet
     project = _answered(project, stated, diagnosis, asks)
     project.save(output, _existing(force))
     command = "travas release" + ("" if output == Path("travas.toml") else f" {shlex.quote(str(output))}")
@@ -381,11 +381,10 @@ def _answered(project: Project, stated: dict[str, Any], diagnosis: LogDiagnosis 
     name = Path(project.stated("log").partition("?")[0]).name.partition(".")[0] or "log"
     values: dict[str, Any] = {"dataset": name, **_DEFAULTS, **stated}
     for choice in diagnosis.choices if diagnosis is not None and asks else ():
-        if choice.name not in stated:
-            meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
-            values[choice.name] = _ask(choice.name, f"The values are ambiguous. {meanings}.", choice.options[0][0])
+        meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
+        values[choice.name] = _ask(choice.name, f"The values are ambiguous. {meanings}.", choice.options[0][0])
     for question, explanation in _QUESTIONS.items() if asks else ():
-        if question not in stated and (question != "max_cases" or values.get("unit")):
+        if question != "max_cases" or values.get("unit"):
             answer = _ask(question, explanation, str(values.get(question, "")))
             parts = tuple(part.strip() for part in answer.split(";") if part.strip())
             values[question] = parts if question == "end_activity" else answer or None
