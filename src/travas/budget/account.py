@@ -295,6 +295,27 @@ class Account:
         """The end of a sentence about the budget."""
         return " in this year" if self.budget is not None and self.budget.span == "year" else ""
 
+    def as_json(self) -> dict[str, Any]:
+        """Return what was spent and what is left, as plain values. The location is only for the owner of the ledger."""
+        budget = self.budget
+        return {
+            "dataset": self.dataset,
+            "location": self.location,
+            "unit": self.unit_name,
+            "unit_columns": list(self.unit_columns),
+            "releases": len(self.entries),
+            "spent": as_plain(self.spent),
+            "spent_this_year": as_plain(self.this_year.spent),
+            "budget": budget
+            and {
+                **(as_plain((budget.epsilon, budget.delta)) or {}),
+                "composition": budget.composition,
+                "span": budget.span,
+                "delta_used": rounded_up(self.delta_used or Fraction(0)),
+            },
+            "left": as_plain(self.left),
+        }
+
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the sum of its releases assumes, beyond what each of them does; the report lists it."""
@@ -402,6 +423,11 @@ class Account:
     def _refused(self, why: str, remedy: str, *fields: str) -> BudgetError:
         message = f"{self.label}: {why}; nothing was released; {remedy}"
         return BudgetError(message, field=fields[0], other_fields=fields[1:])
+
+
+def as_plain(values: tuple[Fraction, Fraction] | None) -> dict[str, str] | None:
+    """Return (ε, δ) as exact text; None for None."""
+    return None if values is None else {"epsilon": as_text(values[0]), "delta": as_text(values[1])}
 
 
 def _same_case(one: str | None, other: str | None) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from ..errors import ParameterError
 from ..explain import HALF
 from ..mechanisms.selection import Optimal
-from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, rounded_down, whole_number
+from ..trusted.numbers import MAX_EPSILON, Number, as_text, exact_delta, exact_epsilon, rounded_down, whole_number
 from .accounting import Spending, compose
 
 MAX_RELEASES = 10_000
@@ -32,6 +33,42 @@ class Plan:
     def periods(self) -> tuple[Fraction, Fraction]:
         """If every release counts the cases of another period, each may spend everything: docs/mechanisms/periods.md."""
         return self.epsilon, self.delta
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a release may spend by each rule, from how many cases on it releases a variant, and a recommendation."""
+        total = {"releases": self.releases, "epsilon": as_text(self.epsilon), "delta": as_text(self.delta)}
+        shares: dict[str, Any] = {}
+        for way in ("basic", "exact", "periods"):
+            epsilon, delta = getattr(self, way)
+            keeps = kept(epsilon, delta)
+            shares[way] = {
+                "epsilon": as_text(epsilon),
+                "delta": as_text(delta),
+                "cases_for_50_percent": keeps and keeps.cases_for_half,
+                "cases_for_95_percent": keeps and keeps.cases_for_most,
+            }
+        return total | shares | {"recommendation": self.recommendation()}
+
+    def remarks(self) -> dict[str, str]:
+        """Say when each rule holds, and what it gains."""
+        more = self.exact[0] / self.basic[0] - 1
+        gain = f"{float(more):.0%} more ε" if more >= Fraction(1, 100) else "no significant gain"
+        return {
+            "basic": "always valid",
+            "exact": f"{gain}; for `optimal`, with all releases fixed in advance",
+            "periods": "if every release counts the cases closed in another period; unit: case",
+        }
+
+    def recommendation(self) -> str:
+        """Say which rule to use."""
+        if self.releases == 1:
+            return "One release may spend everything."
+        exact = self.exact[0] >= self.basic[0] * Fraction(101, 100)
+        other = "exact composition (travas budget create --composition exact)" if exact else "basic composition"
+        return (
+            "Recommended: releases of periods (--period, travas docs periods), if cases are closed by an activity or a gap "
+            f"and the unit is the case; otherwise {other}, or fewer releases."
+        )
 
 
 def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:

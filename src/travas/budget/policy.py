@@ -316,6 +316,17 @@ def _in_a_year(
     return replace(account, entries=entries).spent_with(Spending.of(mechanism), period)
 
 
+def left_this_year(account: Account) -> tuple[Fraction, Fraction] | None:
+    """Return what a budget per year and the policy of the organisation leave of this calendar year; None without limits."""
+    limits = [account.left] if account.left is not None and account.budget and account.budget.span == "year" else []
+    policy, (epsilon, delta) = Policy.of_organisation(), account.this_year.spent
+    yearly = {rule.name: rule.value for rule in policy.rules if isinstance(rule.value, Fraction)} if policy else {}
+    if set(_YEARLY) <= set(yearly):
+        left = yearly["epsilon_per_year"] - epsilon, yearly["delta_per_year"] - delta
+        limits.append((max(left[0], Fraction(0)), max(left[1], Fraction(0))))
+    return (min(pair[0] for pair in limits), min(pair[1] for pair in limits)) if limits else None
+
+
 def data_directory() -> Path:
     """Return the user's data directory. Raises RuntimeError if there is no home directory."""
     folder = Path(os.environ.get("XDG_DATA_HOME") or "")

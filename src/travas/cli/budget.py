@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..errors import LedgerError, OutputError, ParameterError
-from .console import console, grid, panel, print_json, progress
-from .options import AsJson, HelpfulCommand, HelpfulGroup, with_settings
+from .console import console, panel, print_json, progress
+from .options import AsJson, HelpfulCommand, HelpfulGroup, opt, with_settings
 
 if TYPE_CHECKING:
     from ..budget.account import Account, BudgetSpan, CompositionRule
     from ..budget.ledger import Ledger
-    from ..budget.plan import Plan
     from ..settings.project import Project
 
 app = typer.Typer(
@@ -37,23 +36,21 @@ _COLUMNS = (
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the data set, as used with --dataset.")],
     per_year: Annotated[
-        bool, typer.Option("--per-year", help="A new budget of ε and δ in every calendar year; the years add up.")
+        bool, opt("A new budget of ε and δ in every calendar year; the years add up.", None, "--per-year")
     ] = False,
-    no_limit: Annotated[bool, typer.Option("--no-limit", help="Record releases without limiting them.")] = False,
+    no_limit: Annotated[bool, opt("Record releases without limiting them.", None, "--no-limit")] = False,
     composition: Annotated[
         str,
-        typer.Option(
-            help="basic adds up ε and δ; exact composes the privacy losses (fix ε and δ of all releases in advance).",
-            metavar="basic|exact",
+        opt(
+            "basic adds up ε and δ; exact composes the privacy losses (fix ε and δ of all releases in advance).",
+            "basic|exact",
         ),
     ] = "basic",
     unit_name: Annotated[
-        str | None,
-        typer.Option(help="What its persons are called, such as patient, if it protects persons.", metavar="NOUN"),
+        str | None, opt("What its persons are called, such as patient, if it protects persons.", "NOUN")
     ] = None,
     unit_columns: Annotated[
-        list[str] | None,
-        typer.Option(help="With --unit-name: a column that identifies such a person; repeatable.", metavar="COLUMN"),
+        list[str] | None, opt("With --unit-name: a column that identifies such a person; repeatable.", "COLUMN")
     ] = None,
     as_json: AsJson = False,
     *,
@@ -96,10 +93,9 @@ def create(
 @with_settings(("ledger",), ("ledger",), file=False)
 def show(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this data set.")] = None,
-    history: Annotated[bool, typer.Option("--history", help="List all charged releases in order.")] = False,
+    history: Annotated[bool, opt("List all charged releases in order.", None, "--history")] = False,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write all charges to a new .csv or .json file.", metavar="OUT"),
+        Path | None, opt("Write all charges to a new .csv or .json file.", "OUT", "--output", "-o")
     ] = None,
     as_json: AsJson = False,
     *,
@@ -163,10 +159,7 @@ def _export(output: Path, accounts: list[Account], entries: Any) -> None:
 @_command("plan")
 @with_settings(("epsilon", "delta"), ("epsilon", "delta"), file=False)
 def plan_releases(
-    releases: Annotated[str, typer.Option(help="Number of planned releases.", metavar="NUMBER")],
-    as_json: AsJson = False,
-    *,
-    project: Project,
+    releases: Annotated[str, opt("Number of planned releases.", "NUMBER")], as_json: AsJson = False, *, project: Project
 ) -> None:
     """Show what each of several planned releases may spend, and what it would keep. Reads neither a log nor a ledger.
 
@@ -178,63 +171,20 @@ def plan_releases(
     number = typed_whole_number(releases, "releases")
     with progress("composing"):
         planned = plan(number, epsilon=project.required("epsilon"), delta=project.required("delta"))
-    ways = {"basic": planned.basic, "exact": planned.exact, "periods": planned.periods}
-    facts = {way: pair and _share(*pair) for way, pair in ways.items()}
-    recommended = _recommendation(planned)
+    facts = planned.as_json()
     if as_json:
-        total = {"releases": planned.releases, "epsilon": as_text(planned.epsilon), "delta": as_text(planned.delta)}
-        print_json(total | facts | {"recommendation": recommended})
+        print_json(facts)
         return
-    table = grid()
-    for way, remark in _remarks(planned).items():
-        pair, share = ways[way], facts[way]
-        if pair is None or share is None:
-            table.add_row(way, "not computed: pip install 'travas[accounting]'")
-            continue
-        table.add_row(way, f"ε = {_short(pair[0])}, δ = {_short(pair[1])}", remark)
+    rows = []
+    for way, remark in planned.remarks().items():
+        share, (epsilon, delta) = facts[way], getattr(planned, way)
+        rows.append((way, f"ε = {_short(epsilon)}, δ = {_short(delta)}", remark))
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
-            table.add_row("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)")
-    title = (
-        f"Share of each of {planned.releases} releases of ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
-    )
-    panel(table, title, "cyan")
-    console().print(recommended)
-
-
-def _share(epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
-    """Return what a release may spend, and from how many cases on `optimal` releases a variant."""
-    from ..budget.plan import kept
-    from ..trusted.numbers import as_text
-
-    keeps = kept(epsilon, delta)
-    return {
-        "epsilon": as_text(epsilon),
-        "delta": as_text(delta),
-        "cases_for_50_percent": keeps and keeps.cases_for_half,
-        "cases_for_95_percent": keeps and keeps.cases_for_most,
-    }
-
-
-def _remarks(planned: Plan) -> dict[str, str]:
-    more = (planned.exact[0] / planned.basic[0] - 1) if planned.exact else Fraction(0)
-    gain = f"{float(more):.0%} more ε" if more >= Fraction(1, 100) else "no significant gain"
-    return {
-        "basic": "always valid",
-        "exact": f"{gain}; for `optimal`, with all releases fixed in advance",
-        "periods": "if every release counts the cases closed in another period; unit: case",
-    }
-
-
-def _recommendation(planned: Plan) -> str:
-    if planned.releases == 1:
-        return "One release may spend everything."
-    exact = planned.exact is not None and planned.exact[0] >= planned.basic[0] * Fraction(101, 100)
-    other = "exact composition (travas budget create --composition exact)" if exact else "basic composition"
-    return (
-        "Recommended: releases of periods (--period, travas docs periods), if cases are closed by an activity or a gap and the "
-        f"unit is the case; otherwise {other}, or fewer releases."
-    )
+            rows.append(("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)", ""))
+    whole = f"ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
+    panel(rows, f"Share of each of {planned.releases} releases of {whole}", "cyan")
+    console().print(facts["recommendation"])
 
 
 # -------------------------------------------------------------------------------------------------- printed output
@@ -258,69 +208,32 @@ def _short(value: Fraction) -> str:
     return text if "/" not in text and len(text) <= 12 else as_text(rounded_down(value, 4))
 
 
-def _pair(values: tuple[Fraction, Fraction] | None) -> dict[str, str] | None:
-    from ..trusted.numbers import as_text
-
-    return None if values is None else {"epsilon": as_text(values[0]), "delta": as_text(values[1])}
-
-
 def _facts(account: Account) -> dict[str, Any]:
-    from ..trusted.numbers import rounded_up
+    from ..budget.account import as_plain
+    from ..budget.policy import left_this_year
 
-    budget, used = account.budget, account.delta_used
-    limit = budget and (_pair((budget.epsilon, budget.delta)) or {}) | {
-        "composition": budget.composition,
-        "span": budget.span,
-        "delta_used": rounded_up(used or Fraction(0)),
-    }
-    return {
-        "dataset": account.dataset,
-        "location": account.location,
-        "unit": account.unit_name,
-        "unit_columns": list(account.unit_columns),
-        "releases": len(account.entries),
-        "spent": _pair(account.spent),
-        "spent_this_year": _pair(account.this_year.spent),
-        "left_this_year": _pair(_left_this_year(account)),
-        "budget": limit,
-        "left": _pair(account.left),
-    }
-
-
-def _left_this_year(account: Account) -> tuple[Fraction, Fraction] | None:
-    """What a budget per year and the policy of the organisation leave of this calendar year; None if neither limits it."""
-    from ..budget.policy import Policy
-
-    limits = [pair for pair in [account.left] if pair is not None and account.budget and account.budget.span == "year"]
-    if (policy := Policy.of_organisation()) is not None:
-        yearly = {rule.name: rule.value for rule in policy.rules if isinstance(rule.value, Fraction)}
-        pair = yearly.get("epsilon_per_year"), yearly.get("delta_per_year")
-        if pair[0] is not None and pair[1] is not None:
-            spent = account.this_year.spent
-            limits.append((max(pair[0] - spent[0], Fraction(0)), max(pair[1] - spent[1], Fraction(0))))
-    return (min(pair[0] for pair in limits), min(pair[1] for pair in limits)) if limits else None
+    return account.as_json() | {"left_this_year": as_plain(left_this_year(account))}
 
 
 def _print_accounts(accounts: list[Account], as_json: bool) -> None:
+    from ..budget.policy import left_this_year
     from ..trusted.numbers import as_text
 
     if as_json:
         print_json({"datasets": [_facts(account) for account in accounts]})
         return
     for account in accounts:
-        table = grid()
-        table.add_row("releases", f"{len(account.entries):,}")
+        rows = [("releases", f"{len(account.entries):,}")]
         if account.unit is not None:
-            columns = ", ".join(account.unit_columns) or "none yet"
-            table.add_row("unit", f"one {account.unit_name}", f"columns: {columns}")
-        once = "of different periods only the largest one counts" if account.has_periods else ""
-        table.add_row("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}", once)
+            rows.append(("unit", f"one {account.unit_name}: {', '.join(account.unit_columns) or 'no column yet'}"))
+        once = "; of different periods only the largest one counts" if account.has_periods else ""
+        rows.append(("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}{once}"))
         if account.budget is not None:
             span = " in every year" if account.budget.span == "year" else ""
-            table.add_row("budget", f"{account.budget}{span}, {account.budget.composition} composition")
-            table.add_row("left" if account.left else "used", account.remainder)
-        if (left := _left_this_year(account)) is not None:
-            table.add_row("this year", f"ε = {as_text(left[0])}, δ = {as_text(left[1])} left")
-        panel(table, account.label, "green" if account.budget else "cyan")
+            rows.append(("budget", f"{account.budget}{span}, {account.budget.composition} composition"))
+            rows.append(("left" if account.left else "used", account.remainder))
+        if (left := left_this_year(account)) is not None:
+            rows.append(("this year", f"ε = {as_text(left[0])}, δ = {as_text(left[1])} left"))
+        panel(rows, account.label, "green" if account.budget else "cyan")
     if not accounts:
         console().print("no charges yet")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..errors import LogError, ParameterError, VerificationError
-from .console import bar, console, grid, panel, percent, print_json, progress
-from .options import AsJson, Force, ReportFile, names_of, with_settings
+from ..errors import LogError, ParameterError, VerificationError, number_of
+from .console import bar, console, panel, percent, print_json, progress
+from .options import AsJson, Force, ReportFile, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
@@ -27,11 +27,9 @@ def verify(
     file: Annotated[Path | None, _FILE] = None,
     other: ReportFile = None,
     curve: Annotated[
-        bool, typer.Option("--curve", help="Also compute the exact privacy curve: the worst-case δ at other ε.")
+        bool, opt("Also compute the exact privacy curve: the worst-case δ at other ε.", None, "--curve")
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the privacy curve: .png, .svg or .pdf.", metavar="FILE")
-    ] = None,
+    plot: Annotated[Path | None, opt("Draw the privacy curve: .png, .svg or .pdf.", "FILE")] = None,
     as_json: AsJson = False,
     *,
     project: Project,
@@ -122,11 +120,8 @@ def _show_facts(verified: Verified, of_a_file: bool, weak: tuple[str, ...]) -> N
         checked = matches if verified.digest_checked else "not found beside the guarantee, so it was not checked"
         rows.append(("release", checked))
     rows += [("warning", reason) for reason in weak] + [("note", note) for note in verified.notes]
-    table = grid()
-    for row in rows:
-        table.add_row(*row)
     title = "The guarantee holds, but the protection is weak" if weak else "The guarantee holds"
-    panel(table, title, "yellow" if weak else "green")
+    panel(rows, title, "yellow" if weak else "green")
 
 
 def _show_keep_curve(mechanism: Mechanism) -> None:
@@ -135,11 +130,9 @@ def _show_keep_curve(mechanism: Mechanism) -> None:
     if not (keeps := _keep_curve(mechanism)):
         return
     noun = count_noun(mechanism)
-    table = grid()
-    for cases, kept in keeps:
-        unit = "" if noun != "cases" else " case" if cases == 1 else " cases"
-        table.add_row(f"{cases:,}{unit}", bar(kept), percent(kept))
-    panel(table, f"Probability that a variant is released, by its number of {noun}", "cyan")
+    numbers = [number_of(cases, "cases") if noun == "cases" else f"{cases:,}" for cases, _ in keeps]
+    rows = [(number, bar(kept), percent(kept)) for number, (_, kept) in zip(numbers, keeps, strict=True)]
+    panel(rows, f"Probability that a variant is released, by its number of {noun}", "cyan")
 
 
 def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]:
@@ -154,12 +147,12 @@ def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]
 
 
 def _show_privacy_curve(points: tuple[Point, ...]) -> None:
-    table = grid()
+    rows = []
     for point in points:
         shown = point.as_json()
         bound = "exact" if point.is_exact else f"at least {shown['reached']}"
-        table.add_row(f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}", bound)
-    panel(table, "Worst-case δ at other ε, from what is sampled", "cyan")
+        rows.append((f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}", bound))
+    panel(rows, "Worst-case δ at other ε, from what is sampled", "cyan")
 
 
 def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
@@ -174,13 +167,7 @@ _OF_REPORTS = ("output", "dataset", "reason", "signed_off_by", "policy", "ledger
 
 
 @with_settings(_OF_REPORTS, _OF_REPORTS, file=False)
-def report(
-    file: Annotated[Path, _FILE],
-    other: ReportFile = None,
-    force: Force = False,
-    *,
-    project: Project,
-) -> None:
+def report(file: Annotated[Path, _FILE], other: ReportFile = None, force: Force = False, *, project: Project) -> None:
     """Verify a release and write the report for the data protection officer: one printable, public HTML file.
 
     With --dataset it has the history of the data set. A reason and a sign-off that the ledger recorded are shown as well.

@@ -63,9 +63,10 @@ def console() -> Any:
 
 
 def panel(content: Any, title: str, colour: str) -> None:
+    """Print a table, or a list of its rows, below a title."""
     out = console()
     out.print(title, style=f"bold {colour}")
-    out.print(content)
+    out.print(rows_of(content) if isinstance(content, list) else content)
     out.print()
 
 

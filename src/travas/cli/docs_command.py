@@ -9,6 +9,7 @@ import typer
 
 from ..errors import OutputError, ParameterError, shown
 from .console import console
+from .options import opt
 
 SITE = Path(__file__).resolve().parents[1] / "site"
 """Where `make docs` puts the site; the wheel contains it."""
@@ -18,7 +19,7 @@ def docs(
     page: Annotated[
         str, typer.Argument(metavar="PAGE", help="The page, such as unit or mechanisms/optimal.")
     ] = "index",
-    path: Annotated[bool, typer.Option("--path", help="Print the path of the page instead of opening it.")] = False,
+    path: Annotated[bool, opt("Print the path of the page instead of opening it.", None, "--path")] = False,
 ) -> None:
     """Open the documentation in a browser. It is part of the package and needs no internet.
 

@@ -13,7 +13,7 @@ import typer
 
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError, number_of
 from .console import bar, console, grid, panel, percent, phases, print_json, progress
-from .options import AsJson, Force, LogArgument, here, names_of, with_settings
+from .options import AsJson, Force, LogArgument, here, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..evaluation.compare import Comparison
@@ -40,8 +40,7 @@ COLUMNS = ("case", "activity", "timestamp", "unit", "max_cases")
 def doctor(
     log: LogArgument = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the settings that were found to this project.", metavar="FILE"),
+        Path | None, opt("Write the settings that were found to this project.", "FILE", "--output", "-o")
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -140,25 +139,23 @@ def _size(log: Log) -> dict[str, Any]:
 def _print_size(log: Log) -> None:
     from ..explain import counted_per
 
-    table = grid()
-    if not log.unit.is_case:
-        table.add_row("counted", counted_per(log.unit, log.counted))
+    rows = [] if log.unit.is_case else [("counted", counted_per(log.unit, log.counted))]
     for name, value in asdict(log.summary()).items():
-        table.add_row(name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}")
-    panel(table, CONFIDENTIAL_HEADING, "yellow")
+        rows.append((name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}"))
+    panel(rows, CONFIDENTIAL_HEADING, "yellow")
     for note in log.notes:
         console().print(f"{CONFIDENTIAL} {note}")
 
 
 def print_findings(diagnosis: LogDiagnosis, levels: tuple[str, ...]) -> None:
     """Print what the doctor found. Confidential."""
-    table = grid()
+    rows = []
     for finding in diagnosis.findings:
         if finding.level in levels:
             option = f" (option --{finding.field.replace('_', '-')})" if finding.field else ""
-            table.add_row(finding.topic, finding.text + option, "" if finding.level == "fact" else finding.level)
-    if table.row_count:
-        panel(table, CONFIDENTIAL_HEADING, "yellow")
+            rows.append((finding.topic, finding.text + option, "" if finding.level == "fact" else finding.level))
+    if rows:
+        panel(rows, CONFIDENTIAL_HEADING, "yellow")
 
 
 def _next_step(diagnosis: LogDiagnosis, output: Path | None) -> None:
@@ -192,24 +189,17 @@ def forecast(
     log: Annotated[
         str | None, typer.Argument(metavar="LOG", help="Forecast for this log (confidential). Default: for any log.")
     ] = None,
-    epsilon: Annotated[
-        list[str] | None,
-        typer.Option(help="ε; repeatable. Default with a log: 0.5, 1, 2, 4.", metavar="NUMBER"),
-    ] = None,
-    delta: Annotated[
-        list[str] | None,
-        typer.Option(help="δ; repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", metavar="NUMBER"),
-    ] = None,
+    epsilon: Annotated[list[str] | None, opt("ε; repeatable. Default with a log: 0.5, 1, 2, 4.", "NUMBER")] = None,
+    delta: Annotated[list[str] | None, opt("δ; repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", "NUMBER")] = None,
     abstractions: Annotated[
-        str | None, typer.Option(help="With a log: the abstractions to compare, from fine to coarse.", metavar="LIST")
+        str | None, opt("With a log: the abstractions to compare, from fine to coarse.", "LIST")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a figure: .png, .svg or .pdf.", metavar="FILE")] = None,
+    plot: Annotated[Path | None, opt("Draw a figure: .png, .svg or .pdf.", "FILE")] = None,
     kinds: Annotated[
-        bool, typer.Option("--kinds", help="Compare kinds of release: variants, ladder, synthetic log, map.")
+        bool, opt("Compare kinds of release: variants, ladder, synthetic log, map.", None, "--kinds")
     ] = False,
     stated_activities: Annotated[
-        str | None,
-        typer.Option(help="With --kinds: approximate number of activities. Never counted.", metavar="N"),
+        str | None, opt("With --kinds: approximate number of activities. Never counted.", "N")
     ] = None,
     as_json: AsJson = False,
     *,
@@ -274,27 +264,21 @@ def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], weak: list[str],
     from ..trusted.numbers import as_text
 
     if as_json:
-        shown = [
-            {
-                "mechanism": rule.name,
-                "epsilon": as_text(rule.epsilon),
-                "delta": as_text(rule.delta),
-                "chances": [
-                    {"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points
-                ],
-            }
-            for rule, points in curves
-        ]
+        shown = []
+        for rule, points in curves:
+            facts = {"mechanism": rule.name, "epsilon": as_text(rule.epsilon), "delta": as_text(rule.delta)}
+            kept = [{"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points]
+            shown.append(facts | {"chances": kept})
         print_json({"confidential": False, "forecast": shown, "warnings": weak})
         return
     console().print("Probability that a variant is released, and the 95 % interval of its number of cases if it is")
     console().print()
     for rule, points in curves:
-        table = grid()
+        rows = []
         for at in points:
             text = f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}"
-            table.add_row(f"{at.cases:,} case{'s' if at.cases > 1 else ''}", bar(float(at.kept)), text)
-        panel(table, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
+            rows.append((number_of(at.cases, "cases"), bar(float(at.kept)), text))
+        panel(rows, f"{rule.name} at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
         for line in explain.meaning(rule.epsilon, rule.delta, rule.unit.noun):
             console().print(line)
         console().print()
@@ -310,25 +294,13 @@ def _show_forecast(forecast: Forecast, weak: list[str], as_json: bool) -> None:
     from ..trusted.numbers import as_text
 
     if as_json:
+        shares = ("cases", "variants", "events")
         cells = [
-            {
-                "epsilon": as_text(cell.epsilon),
-                "delta": as_text(cell.delta),
-                "abstraction": str(cell.abstraction),
-                "cases": float(cell.cases),
-                "variants": float(cell.variants),
-                "events": float(cell.events),
-            }
+            {"epsilon": as_text(cell.epsilon), "delta": as_text(cell.delta), "abstraction": str(cell.abstraction)}
+            | {share: float(getattr(cell, share)) for share in shares}
             for cell in forecast.cells
         ]
-        print_json(
-            {
-                "confidential": True,
-                "expected": cells,
-                "warning": LOOKING,
-                "warnings": weak,
-            }
-        )
+        print_json({"confidential": True, "expected": cells, "warning": LOOKING, "warnings": weak})
         return
     out = console()
     out.print(CONFIDENTIAL_HEADING, style="bold yellow")
@@ -378,11 +350,8 @@ def _compare_kinds(
             facts["trials"] = {trial.alternative: trial.facts for trial in tried}
         print_json(facts)
         return
-    table = grid()
-    for view in views:
-        for index, fact in enumerate(view.facts):
-            table.add_row(view.alternative if index == 0 else "", fact)
-    panel(table, f"Kinds of release at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
+    rows = [("" if index else view.alternative, fact) for view in views for index, fact in enumerate(view.facts)]
+    panel(rows, f"Kinds of release at ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}", "cyan")
     for sentence in words:
         console().print(sentence)
     if tried:
@@ -392,21 +361,18 @@ def _compare_kinds(
 
 
 def _show_trials(tried: list[Trial]) -> None:
-    table = grid()
+    rows: list[tuple[str, str, str]] = []
     for trial in tried:
         facts = trial.facts
         if trial.alternative == "process map":
             kept = f"{facts['kept_mass']:.1%} of the directly-follows mass has its pair in the map"
-            table.add_row(trial.alternative, f"numbers off by {facts['count_error']:.1%}", kept)
+            rows.append((trial.alternative, f"numbers off by {facts['count_error']:.1%}", kept))
             continue
         similar = "not computed, too many variants" if facts["similarity"] is None else f"{facts['similarity']:.3f}"
-        table.add_row(
-            trial.alternative,
-            f"similarity {similar}",
-            f"{facts['case_coverage']:.1%} of the cases have a released variant; "
-            f"{number_of(int(facts['variants'] or 0), 'variants')}",
-        )
-    panel(table, f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)", "yellow")
+        kept = f"{facts['case_coverage']:.1%} of the cases have a released variant"
+        number = number_of(int(facts["variants"] or 0), "variants")
+        rows.append((trial.alternative, f"similarity {similar}", f"{kept}; {number}"))
+    panel(rows, f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)", "yellow")
 
 
 # --------------------------------------------------------------------------------------------------------- compare
@@ -419,10 +385,9 @@ def compare(
     ],
     released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log, or a .json release.")],
     metrics: Annotated[
-        list[str] | None,
-        typer.Option(help="Compute only this metric; repeatable. See: travas docs metrics.", metavar="NAME"),
+        list[str] | None, opt("Compute only this metric; repeatable. See: travas docs metrics.", "NAME")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a figure: .png, .svg or .pdf.", metavar="FILE")] = None,
+    plot: Annotated[Path | None, opt("Draw a figure: .png, .svg or .pdf.", "FILE")] = None,
     as_json: AsJson = False,
     *,
     project: Project,

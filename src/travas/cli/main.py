@@ -28,7 +28,7 @@ from . import check, demo_command, docs_command, log, release, research, serve_c
 from .budget import app as budget_app
 from .console import print_json, silence
 from .exit_codes import EXIT_CODES, INTERRUPTED
-from .options import HelpfulCommand, HelpfulGroup
+from .options import HelpfulCommand, HelpfulGroup, opt
 
 app = typer.Typer(
     name="travas",
@@ -70,9 +70,7 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an unexpected error happened. Confidential.")
-    ] = False,
+    debug: Annotated[bool, opt("Show where an unexpected error happened. Confidential.", None, "--debug")] = False,
 ) -> None:
     pass
 

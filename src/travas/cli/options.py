@@ -18,6 +18,12 @@ from .console import silence
 if TYPE_CHECKING:
     from ..settings.project import Project
 
+
+def opt(about: str, metavar: str | None = None, *names: str, hidden: bool = False) -> Any:
+    """An option that belongs to a command alone, by its help and what stands for its value there."""
+    return typer.Option(*names, help=about, metavar=metavar, hidden=hidden)
+
+
 LogArgument = Annotated[
     str | None,
     typer.Argument(
@@ -29,23 +35,21 @@ LogArgument = Annotated[
         show_default=False,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output.")]
+Force = Annotated[bool, opt("Overwrite existing output.", None, "--force")]
 Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence, hidden=True),
+    bool, typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence, hidden=True)
 ]
 Confidential = Annotated[
     bool,
-    typer.Option(
+    opt(
+        "Also print how much of the original log was released, on standard error. Do not publish it.",
+        None,
         "--confidential",
-        help="Also print how much of the original log was released, on standard error. Do not publish it.",
         hidden=True,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.")]
-HiddenJson = Annotated[
-    bool, typer.Option("--json", help="Print the result, or the error, as one JSON object.", hidden=True)
-]
+AsJson = Annotated[bool, opt("Print the result, or the error, as one JSON object.", None, "--json")]
+HiddenJson = Annotated[bool, opt("Print the result, or the error, as one JSON object.", None, "--json", hidden=True)]
 ReportFile = Annotated[
     Path | None, typer.Argument(metavar="[OTHER]", help="The other file, if it is somewhere else.", show_default=False)
 ]
@@ -130,12 +134,9 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
         raise typer.Exit
 
 
-_PROJECT = Annotated[
-    Path | None, typer.Option("--project", help="Take settings from this travas.toml.", metavar="FILE")
-]
+_PROJECT = Annotated[Path | None, opt("Take settings from this travas.toml.", "FILE", "--project")]
 _SET = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Set any setting: travas docs reference/settings; repeatable.", metavar="KEY=VALUE"),
+    list[str] | None, opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
 ]
 _HELP_ALL = Annotated[bool, typer.Option("--help-all", help="Show all options.", is_eager=True, callback=_show_all)]
 

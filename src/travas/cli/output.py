@@ -19,7 +19,7 @@ from ..pipeline import Outcome, Request, run
 from ..releases.release import Kind, Release, VariantRelease, about_timestamps
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.numbers import as_text, rounded_up
-from .console import console, grid, panel, phases, print_caution, print_json
+from .console import console, panel, phases, print_caution, print_json
 
 if TYPE_CHECKING:
     from ..releases.process_map import MapNode, MapRelease
@@ -111,12 +111,10 @@ def charged(account: Account) -> dict[str, Any]:
 
 def print_charge(account: Account) -> None:
     """Print the charge of a release."""
-    table = grid()
-    table.add_row("data set", account.name or "none (counted by location)")
     spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
-    table.add_row("charged", f"{number_of(len(account.entries), 'releases')}, {spent} in total")
-    table.add_row("budget", account.remainder)
-    panel(table, "Ledger", "cyan")
+    charged_releases = f"{number_of(len(account.entries), 'releases')}, {spent} in total"
+    name = account.name or "none (counted by location)"
+    panel([("data set", name), ("charged", charged_releases), ("budget", account.remainder)], "Ledger", "cyan")
     if account.name is None and len(account.entries) == 1:
         console().print(
             "note: without a data set name, only releases of this file are added up; "
@@ -136,16 +134,9 @@ def show_release(released: Release, output: Path, stated_cases: int | None) -> N
     if released.mechanism.kind == "variants":
         rows.append(("mechanism", facts["mechanism"]))
     rows += [("assumed", reason) for reason in guarantee.assumptions]
-    panel(_table(rows), *_heading(released.mechanism.kind, guarantee, facts["warnings"]))
+    panel(rows, *_heading(released.mechanism.kind, guarantee, facts["warnings"]))
     if released.mechanism.kind == "process map":
         _show_pairs(cast("MapRelease", released))
-
-
-def _table(rows: Rows) -> Any:
-    table = grid()
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _heading(kind: Kind, guarantee: Guarantee, warnings: Sequence[str]) -> tuple[str, str]:
@@ -268,7 +259,7 @@ def _show_pairs(released: MapRelease) -> None:
     for pair in pairs:
         number = f"{round(pair.cases.value):,} ({math.floor(pair.cases.low):,} to {math.ceil(pair.cases.high):,})"
         rows.append((f"{_name(pair.before)} → {_name(pair.after)}", number))
-    panel(_table(rows), f"Most frequent pairs ({len(pairs)} of {len(released.pairs):,}), in cases", "cyan")
+    panel(rows, f"Most frequent pairs ({len(pairs)} of {len(released.pairs):,}), in cases", "cyan")
 
 
 def _name(node: MapNode) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..errors import ParameterError
-from .console import console, grid, phases, print_json, progress
+from .console import console, phases, print_json, progress, rows_of
 from .options import (
     AsJson,
     Confidential,
@@ -22,6 +22,7 @@ from .options import (
     changes,
     here,
     names_of,
+    opt,
     with_settings,
 )
 
@@ -40,10 +41,10 @@ _FIRST = ("epsilon", "delta", "output", "case", "activity", "timestamp", "unit",
 
 From = Annotated[
     Path | None,
-    typer.Option(
+    opt(
+        "Write this release again, from its measurements: no log is read, nothing is charged.",
+        "RELEASE",
         "--from",
-        help="Write this release again, from its measurements: no log is read, nothing is charged.",
-        metavar="RELEASE",
         hidden=True,
     ),
 ]
@@ -72,14 +73,9 @@ def anonymize(
 def synthesize(
     log: LogArgument = None,
     release: From = None,
-    cases: Annotated[
-        str | None, typer.Option(help="With --from: number of cases. Default: as measured.", metavar="N", hidden=True)
-    ] = None,
+    cases: Annotated[str | None, opt("With --from: number of cases. Default: as measured.", "N", hidden=True)] = None,
     seed: Annotated[
-        str | None,
-        typer.Option(
-            help="With --from: seed of the generation. Default: that of the release.", metavar="NUMBER", hidden=True
-        ),
+        str | None, opt("With --from: seed of the generation. Default: that of the release.", "NUMBER", hidden=True)
     ] = None,
     force: Force = False,
     confidential: Confidential = False,
@@ -117,15 +113,14 @@ def process_map(
     release: From = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            help=r"Also discover a model with pm4py's inductive miner and write it next to OUT. Needs travas\[models].",
-            metavar="bpmn|pnml|ptml",
+        opt(
+            r"Also discover a model with pm4py's inductive miner and write it next to OUT. Needs travas\[models].",
+            "bpmn|pnml|ptml",
             hidden=True,
         ),
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(help="With --from: also draw a figure with 95 % intervals: .svg.", metavar="FILE", hidden=True),
+        Path | None, opt("With --from: also draw a figure with 95 % intervals: .svg.", "FILE", hidden=True)
     ] = None,
     force: Force = False,
     confidential: Confidential = False,
@@ -264,8 +259,7 @@ def _write_model(made: MapRelease, target: Path | None, force: bool, as_json: bo
 
 ProjectFile = Annotated[Path, typer.Argument(metavar="PROJECT", help="The project file.")]
 Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Set any setting: travas docs reference/settings; repeatable.", metavar="KEY=VALUE"),
+    list[str] | None, opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
 ]
 
 
@@ -273,10 +267,7 @@ def release(
     file: ProjectFile = Path("travas.toml"),
     period: Annotated[
         str | None,
-        typer.Option(
-            help="The period: 2026-02, 2026-Q1, 2026-W07 … Default: the last whose grace period has passed.",
-            metavar="PERIOD",
-        ),
+        opt("The period: 2026-02, 2026-Q1, 2026-W07 … Default: the last whose grace period has passed.", "PERIOD"),
     ] = None,
     changed: Changes = None,
     quiet: Quiet = False,
@@ -307,10 +298,7 @@ def release(
             print_json(facts | files | {"period": made.period})
             return
         show_release(released, made.release, made.stated_cases)
-        table = grid()
-        for name, value in ({"period": made.period or "the whole log"} | files).items():
-            table.add_row(name, value)
-        console().print(table)
+        console().print(rows_of([("period", made.period or "the whole log"), *files.items()]))
         if account is not None:
             print_charge(account)
 
@@ -330,9 +318,7 @@ _PERIODS = {"every": "month", "grace": "7d"}
 
 def init(
     log: Annotated[str, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The project file.", metavar="FILE")] = Path(
-        "travas.toml"
-    ),
+    output: Annotated[Path, opt("The project file.", "FILE", "--output", "-o")] = Path("travas.toml"),
     changed: Changes = None,
     force: Force = False,
     quiet: Quiet = False,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC
-from .console import console, grid, panel, print_json, progress
+from .console import console, panel, print_json, progress, rows_of
 from .log import COLUMNS, READING
-from .options import AsJson, with_settings
+from .options import AsJson, opt, with_settings
 
 if TYPE_CHECKING:
     from ..evaluation.audit import Audit, Finding
@@ -28,14 +28,13 @@ def audit(
     released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log of any tool.")],
     canaries: Annotated[
         str | None,
-        typer.Option(
-            help="A log of made-up cases, each of a different variant and each added to the original log with probability 1/2.",
-            metavar="LOG",
+        opt(
+            "A log of made-up cases, each of a different variant and each added to the original log with probability 1/2.",
+            "LOG",
         ),
     ] = None,
     public: Annotated[
-        list[str] | None,
-        typer.Option(help="A column whose values are public, so that they may reappear; repeatable.", metavar="COLUMN"),
+        list[str] | None, opt("A column whose values are public, so that they may reappear; repeatable.", "COLUMN")
     ] = None,
     as_json: AsJson = False,
     *,
@@ -72,12 +71,8 @@ def _show(result: Audit) -> None:
     out = console()
     out.print(CONFIDENTIAL_HEADING, style="bold yellow")
     for finding in result.findings:
-        table = grid()
-        table.add_row("assumed", finding.null)
-        for name, words in _words(finding, result):
-            table.add_row(name, words)
         out.print(finding.name, style="bold")
-        out.print(table)
+        out.print(rows_of([("assumed", finding.null), *_words(finding, result)]))
     out.print(result.verdict, style="bold red" if result.contradictions else "bold")
 
 
@@ -97,18 +92,11 @@ def _words(finding: Finding, result: Audit) -> list[tuple[str, str]]:
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid to run; see: travas docs experiments.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Results file. Default: GRID.parquet.", metavar="FILE.parquet")
+        Path | None, opt("Results file. Default: GRID.parquet.", "FILE.parquet", "--output", "-o")
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the logs. Default: as set in the grid.", metavar="DIR")
-    ] = None,
-    workers: Annotated[
-        str | None, typer.Option(help="Number of processes. Default: all cores.", metavar="NUMBER")
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Draw the results as heatmaps.", metavar="DIR"),
-    ] = None,
+    data: Annotated[Path | None, opt("Folder of the logs. Default: as set in the grid.", "DIR")] = None,
+    workers: Annotated[str | None, opt("Number of processes. Default: all cores.", "NUMBER")] = None,
+    plot: Annotated[Path | None, opt("Draw the results as heatmaps.", "DIR")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a grid of logs × mechanisms × ε × δ. Resumes where it stopped. The results are confidential.
@@ -138,15 +126,9 @@ def experiment(
         }
         print_json(facts | {"confidential": True})
         return
-    shown = grid()
-    shown.add_row("results", str(target))
-    shown.add_row("means", f"{means}, with 95 % intervals")
-    shown.add_row("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases")
-    causes = (
-        failed.group_by("label", "error", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
-    )
-    for label, error, times in causes.head(5).iter_rows():
-        shown.add_row("failed", f"{times:,} × {label}: {error}")
-    for picture in pictures:
-        shown.add_row("picture", str(picture))
-    panel(shown, CONFIDENTIAL_UNLESS_PUBLIC, "yellow")
+    runs = f"{len(table):,}, {len(failed):,} of them failed and count as empty releases"
+    rows = [("results", str(target)), ("means", f"{means}, with 95 % intervals"), ("runs", runs)]
+    causes = failed.group_by("label", "error", maintain_order=True).len()
+    for label, error, times in causes.sort("len", descending=True, maintain_order=True).head(5).iter_rows():
+        rows.append(("failed", f"{times:,} × {label}: {error}"))
+    panel([*rows, *(("picture", str(picture)) for picture in pictures)], CONFIDENTIAL_UNLESS_PUBLIC, "yellow")
