@@ -15,7 +15,7 @@ from travas.evaluation import results as pictures
 from travas.evaluation.compare import find_metric
 from travas.evaluation.experiment import ORIGINAL, Grid, GridEntry, LogFile
 from travas.evaluation.results import mean_with_interval, summary
-from travas.plots import experiment_figures as figures
+from travas.plots import figures
 from travas.sources.reading import DEFAULT_READING
 
 LOG = LogFile("small", Path("small.csv"), DEFAULT_READING, "0" * 16)

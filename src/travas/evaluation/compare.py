@@ -32,7 +32,7 @@ from ..outputs.guarantee_file import guarantee_path, measurements_path
 from ..outputs.pictures import write_picture
 from ..plots.chevrons import chevrons
 from ..plots.figures import draw_survival
-from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
+from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.process_map import MapRelease
 from ..releases.release import Release, VariantRelease
 from ..releases.synthetic_log import SyntheticRelease

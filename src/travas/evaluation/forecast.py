@@ -16,7 +16,7 @@ from ..log.log import Log
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.pictures import write_picture
 from ..plots.figures import Panel, counted_noun, draw_panels
-from ..plots.notebook_parts import fragment, heading, paragraph, table, warning
+from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.estimate import KeepCurve, intervals
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading

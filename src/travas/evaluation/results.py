@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CONFIDENTIAL_UNLESS_PUBLIC, OutputError
 from ..outputs.atomic import atomic_output
 from ..outputs.pictures import write_picture
-from ..plots.experiment_figures import Heatmap, draw_heatmap
-from ..plots.figures import number
+from ..plots.figures import Heatmap, draw_heatmap, number
 from ..trusted.numbers import exact
 from .compare import Better, find_metric
 from .experiment import ORIGINAL, Grid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
 from .map_graph import Throughput, duration_text
@@ -11,55 +11,61 @@ from .svg import BLUE, GREY, INK, ORANGE, PALE_PLUM, PLUM, document, line, short
 _MOST_LABELS = 60
 
 
-def keep_curve(points: Sequence[tuple[int, float]], half: int, noun: str = "cases") -> str:
-    """Draw the probability of release by case count, or by what else is counted."""
-    width, height, left, right, top, bottom = 560, 260, 56, 20, 14, 44
-    first, last = points[0][0], max(points[-1][0], points[0][0] + 1)
+Place = Callable[[float, float], tuple[float, float]]
+"""From a value and a share to a point of the picture."""
 
-    def place(cases: float, share: float) -> tuple[float, float]:
-        x = left + (width - left - right) * (cases - first) / (last - first)
-        return x, top + (height - top - bottom) * (1 - share)
+_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 560, 56, 20, 14, 44
+
+
+def _axes(height: int, first: int, last: int, below: str) -> tuple[list[str], Place]:
+    """Lines and labels of a curve of shares, and where its points are."""
+
+    def place(value: float, share: float) -> tuple[float, float]:
+        x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * (value - first) / (last - first)
+        return x, _TOP + (height - _TOP - _BOTTOM) * (1 - share)
 
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1):
         _, y = place(first, share)
-        parts += [
-            line(left, y, width - right, y, "#dddddd"),
-            text(left - 6, y + 4, f"{share:.0%}", "end"),
-        ]
-    for cases in ticks(first, last):
-        x, _ = place(cases, 0)
-        parts += [line(x, height - bottom, x, height - bottom + 4, INK), text(x, height - 26, f"{cases:,}", "middle")]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in points))
-    parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
-    parts.append(text((left + width - right) / 2, height - 8, f"number of {noun} that have the variant", "middle"))
-    parts += _labels(points, noun, place, (top, height - bottom), (left, width - right))
+        parts += [line(_LEFT, y, _WIDTH - _RIGHT, y, "#dddddd"), text(_LEFT - 6, y + 4, f"{share:.0%}", "end")]
+    for value in ticks(first, last):
+        x, y = place(value, 0)
+        parts += [line(x, y, x, y + 4, INK), text(x, height - 26, f"{value:,}", "middle")]
+    parts.append(text((_LEFT + _WIDTH - _RIGHT) / 2, height - 8, below, "middle"))
+    return parts, place
+
+
+def _curve(points: Iterable[tuple[float, float]]) -> str:
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>'
+
+
+def keep_curve(points: Sequence[tuple[int, float]], half: int, noun: str = "cases") -> str:
+    """Draw the probability of release by case count, or by what else is counted."""
+    height, last = 260, max(points[-1][0], points[0][0] + 1)
+    parts, place = _axes(height, points[0][0], last, f"number of {noun} that have the variant")
+    parts += [_curve(place(*point) for point in points), *_labels(points, noun, place, height - _BOTTOM)]
     words = (
         f"Probability that a variant is released, by the number of {noun} that have it: over one half from {half:,}, "
         f"certain from {points[-1][0]:,}."
     )
-    return document(width, height, words, parts)
+    return document(_WIDTH, height, words, parts)
 
 
-def _labels(
-    points: Sequence[tuple[int, float]],
-    noun: str,
-    place: Callable[[float, float], tuple[float, float]],
-    vertical: tuple[float, float],
-    horizontal: tuple[float, float],
-) -> list[str]:
+def _labels(points: Sequence[tuple[int, float]], noun: str, place: Place, bottom: float) -> list[str]:
     """Return invisible columns over the curve. A page whose style sheet shows `.at:hover` has a label for each."""
     labelled = points[:: max(len(points) // _MOST_LABELS, 1)]
-    (top, bottom), (left, right) = vertical, horizontal
-    width = (right - left) / max(len(labelled), 1)
+    width = (_WIDTH - _LEFT - _RIGHT) / max(len(labelled), 1)
     parts = []
     for cases, share in labelled:
         x, y = place(cases, share)
-        anchor = "end" if x > (left + right) / 2 else "start"
-        label = text(x + (-8 if anchor == "end" else 8), max(y - 8, top + 10), f"{cases:,} {noun}: {share:.1%}", anchor)
+        anchor = "end" if x > _WIDTH / 2 else "start"
+        label = text(
+            x + (-8 if anchor == "end" else 8), max(y - 8, _TOP + 10), f"{cases:,} {noun}: {share:.1%}", anchor
+        )
         parts.append(
-            f'<g class="at"><rect x="{x - width / 2:.1f}" y="{top}" width="{width:.1f}" height="{bottom - top}" '
-            f'fill="#ffffff" fill-opacity="0"/><g class="label" visibility="hidden">{line(x, top, x, bottom, GREY)}'
+            f'<g class="at"><rect x="{x - width / 2:.1f}" y="{_TOP}" width="{width:.1f}" height="{bottom - _TOP}" '
+            f'fill="#ffffff" fill-opacity="0"/><g class="label" visibility="hidden">{line(x, _TOP, x, bottom, GREY)}'
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{BLUE}"/>{label}</g></g>'
         )
     return parts
@@ -83,31 +89,16 @@ def guess_chart(share: float, words: str) -> str:
 
 def coverage_curve(counts: Sequence[float], total: float, noun: str) -> str:
     """Draw which share of a total the most frequent variants make up, by their number; counts are in descending order."""
-    width, height, left, right, top, bottom = 560, 220, 56, 20, 14, 44
-    number, whole = max(len(counts), 1), max(total, sum(counts)) or 1
-
-    def place(index: int, share: float) -> tuple[float, float]:
-        return left + (width - left - right) * index / number, top + (height - top - bottom) * (1 - share)
-
-    parts = []
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        _, y = place(0, share)
-        parts += [line(left, y, width - right, y, "#dddddd"), text(left - 6, y + 4, f"{share:.0%}", "end")]
-    for index in ticks(0, number):
-        x, _ = place(index, 0)
-        parts += [line(x, height - bottom, x, height - bottom + 4, INK), text(x, height - 26, f"{index:,}", "middle")]
-    sums = [0.0, *accumulate(counts)]
-    step = max(1, len(sums) // 200)
-    shown = sorted({*range(0, len(sums), step), len(sums) - 1})
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(index, sums[index] / whole) for index in shown))
-    parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
-    parts.append(text((left + width - right) / 2, height - 8, "number of variants, most frequent first", "middle"))
+    whole, sums = max(total, sum(counts)) or 1, [0.0, *accumulate(counts)]
+    parts, place = _axes(220, 0, max(len(counts), 1), "number of variants, most frequent first")
+    shown = sorted({*range(0, len(sums), max(1, len(sums) // 200)), len(sums) - 1})
+    parts.append(_curve(place(index, sums[index] / whole) for index in shown))
     most = next((index for index, covered in enumerate(sums) if covered >= whole / 2), None)
     half = (
         f"half of them by the first {most:,} variants" if most is not None else "less than half of them by all variants"
     )
     words = f"Share of the {noun} that the most frequent variants cover: {half}, {sums[-1] / whole:.0%} by all."
-    return document(width, height, words, parts)
+    return document(_WIDTH, 220, words, parts)
 
 
 def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -83,3 +83,38 @@ def _environment(package: str) -> Environment:
     )
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": True}
     return environment
+
+
+# -------------------------------------------------------------------------------------- notebooks, without scripts
+
+_notebook = partial(part, "travas.plots", "notebook.html")
+
+
+def heading(text: str) -> Markup:
+    """Return the heading of a fragment."""
+    return _notebook("heading", text)
+
+
+def warning(text: str) -> Markup:
+    """Return a line that must not be overlooked."""
+    return _notebook("warning", text)
+
+
+def paragraph(text: str) -> Markup:
+    """Return a paragraph."""
+    return _notebook("paragraph", text)
+
+
+def picture(svg: str) -> Markup:
+    """Return a picture as it is: SVG of `plots`, which escapes its own text."""
+    return _notebook("picture", Markup(svg))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """Return a table."""
+    return _notebook("table", head, rows)
+
+
+def fragment(parts: Iterable[Markup]) -> str:
+    """Return the HTML of a value in a notebook, readable in light and dark themes."""
+    return str(_notebook("fragment", parts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
@@ -84,6 +84,11 @@ class GraphNode:
     original: float | None = None
 
     @property
+    def weight(self) -> float:
+        """How often it occurs in the log that has it more often."""
+        return max(self.count, self.original or 0)
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The name in at most two lines."""
         return wrapped(self.name, NAME_SIZE, _ROOM)
@@ -130,6 +135,11 @@ class GraphPath:
     def edge(self) -> Edge:
         """Both keys."""
         return self.before, self.after
+
+    @property
+    def weight(self) -> float:
+        """How often it occurs in the log that has it more often; an estimate may be 0."""
+        return max(self.count, self.original or 0, 1e-9)
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -185,7 +195,8 @@ class ProcessGraph:
     @property
     def by_names(self) -> Steps:
         """The numbers of all paths, by names."""
-        names = {node.key: None if node.key in (START, END) else node.name for node in self.nodes}
+        terms: dict[NodeKind, str | None] = {"start": None, "end": None, "other": "(other)"}
+        names = {node.key: terms.get(node.kind, node.name) for node in self.nodes}
         return {(names[path.before], names[path.after]): path.count for path in self.paths}
 
     @cached_property
@@ -194,9 +205,8 @@ class ProcessGraph:
         near: defaultdict[NodeKey, list[tuple[NodeKey, float]]] = defaultdict(list)
         for path in self.paths:
             if path.before != path.after:
-                weight = max(path.count, path.original or 0, 1e-9)  # an estimate may be 0
-                near[path.before].append((path.after, weight))
-                near[path.after].append((path.before, weight))
+                near[path.before].append((path.after, path.weight))
+                near[path.after].append((path.before, path.weight))
         inner = [node.key for node in self.nodes if node.key not in (START, END) and near[node.key]]
         heights = {node.key: 0.5 for node in self.nodes} | {START: 0.0, END: 1.0}
         for _ in range(200):
@@ -227,11 +237,10 @@ class ProcessGraph:
                     waiting += [end for path in found for end in path.edge]
             needed[node.key] = keys, edges
         of_node, of_path = dict.fromkeys((START, END), 0), dict[Edge, int]()
-        left = {node.key: max(node.count, node.original or 0) for node in self.nodes if node.key not in of_node}
-        for step in range(1, len(left) + 1):
-            if not left:
-                break
+        left = {node.key: node.weight for node in self.nodes if node.key not in of_node}
+        while left and len(of_node) < MOST_ACTIVITIES:
             chosen = max(left, key=lambda key: left[key] / len(needed[key][0] - of_node.keys()))
+            step = max(of_node.values()) + 1
             for key in needed[chosen][0]:
                 of_node.setdefault(key, step)
                 left.pop(key, None)
@@ -239,43 +248,43 @@ class ProcessGraph:
                 of_path.setdefault(edge, step)
         return of_node, of_path
 
-    def part(self, step: int, paths: int) -> ProcessGraph:
-        """The graph of the first steps: the paths that connect it, and the most frequent others up to a number."""
+    def part(self, step: int, paths: int, covered: float = math.inf) -> ProcessGraph:
+        """The graph of the first steps: the paths that connect it, and the most frequent others up to a number or a total."""
         of_node, of_path = self.steps
         shown = {key for key, first in of_node.items() if first <= step}
         possible = [path for path in self.paths if path.before in shown and path.after in shown]
-        kept = {path.edge for path in possible if of_path.get(path.edge, math.inf) <= step}
+        kept = {path.edge: path.count for path in possible if of_path.get(path.edge, math.inf) <= step}
+        total = sum(kept.values())
         for path in possible:
-            if len(kept) >= paths:
+            if len(kept) >= paths or total >= covered:
                 break
-            kept.add(path.edge)
+            if path.edge not in kept:
+                kept[path.edge], total = path.count, total + path.count
         rest = len(self.paths) - len(kept)
         captions = (*self.captions, f"{rest:,} rarer paths are not shown.") if rest else self.captions
-        used = {START, END} | shown if kept else set()
+        nodes = tuple(node for node in self.nodes if node.key in shown and kept)
         return replace(
-            self,
-            nodes=tuple(node for node in self.nodes if node.key in used),
-            paths=tuple(path for path in possible if path.edge in kept),
-            captions=captions,
+            self, nodes=nodes, paths=tuple(path for path in possible if path.edge in kept), captions=captions
         )
 
     @cached_property
     def opening(self) -> tuple[int, int]:
         """The step and the number of paths with which the map opens: about 20 paths that cover 80 % of the steps."""
-        of_node, of_path = self.steps
-        total = sum(max(path.count, 0) for path in self.paths)
-        found = []
-        for step in range(1, max(of_node.values()) + 1):
-            number, covered = _paths_needed(self.paths, of_node, of_path, step, COVERED * total)
-            found.append((number, covered, step))
+        wanted = COVERED * self.total
+        parts = [self.part(step, MANY_PATHS, wanted) for step in range(1, max(self.steps[0].values()) + 1)]
+        found = [(len(part.paths), part.total, step) for step, part in enumerate(parts, start=1)]
         readable = [one for one in found if one[0] <= MANY_PATHS] or found[:1] or [(0, 0, 0)]
-        enough = [one for one in readable if one[1] >= COVERED * total]
-        if enough:
-            fewest = min(number for number, _, _ in enough)
-            number, _, step = max((one for one in enough if one[0] <= max(fewest, FEW_PATHS)), key=lambda one: one[2])
+        if enough := [one for one in readable if one[1] >= wanted]:
+            most = max(FEW_PATHS, min(number for number, _, _ in enough))
+            number, _, step = max((one for one in enough if one[0] <= most), key=lambda one: one[2])
         else:  # too many different steps: what covers most of them
             number, _, step = max(readable, key=lambda one: (one[1], -one[0]))
-        return step, min(max(number, FEW_PATHS), len(self.part(step, len(self.paths)).paths))
+        return step, len(self.part(step, max(number, FEW_PATHS)).paths)
+
+    @property
+    def total(self) -> float:
+        """The number of all steps."""
+        return sum(path.count for path in self.paths)
 
     @property
     def first(self) -> ProcessGraph:
@@ -285,11 +294,7 @@ class ProcessGraph:
     @property
     def reachable(self) -> ProcessGraph:
         """What the sliders of a page reach."""
-        of_node, _ = self.steps
-        step = max(of_node.values())
-        while step and sum(first <= step for first in of_node.values()) > MOST_ACTIVITIES + 2:
-            step -= 1
-        return self.part(step, MOST_PATHS)
+        return self.part(len(self.nodes), MOST_PATHS)
 
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
@@ -301,10 +306,10 @@ class ProcessGraph:
             own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
-        most = max((max(path.count, path.original or 0) for path in self.paths), default=0) or 1
+        most = max((path.weight for path in self.paths), default=1)
         paths = {}
         for path in self.paths:
-            weight = 1 + round(9 * max(path.count, path.original or 0, 0) / most)
+            weight = 1 + round(9 * path.weight / most)
             width = max(text_width(label, LABEL_SIZE) for label in path.labels) + 8 + 1.2 * weight
             label = _DOT_LABEL.format(width, LABEL_SIZE + 3)
             paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} label={label}];"
@@ -317,60 +322,32 @@ class ProcessGraph:
 
     def model(self) -> dict[str, Any]:
         """What `browser/map.js` draws, as JSON."""
-        graph = self.reachable
-        of_node, of_path = graph.steps
+        graph, (of_node, of_path), (step, number) = self.reachable, self.steps, self.opening
         nodes, paths = graph.statements()
-        step, number = self.opening
         by_key = {node.key: node for node in graph.nodes}
-        model: dict[str, Any] = {
+
+        def activity(node: GraphNode) -> dict[str, Any]:
+            drawn = {"lines": node.lines, "numbers": node.numbers, "size": node.size}
+            return asdict(node) | drawn | {"step": of_node[node.key], "dot": nodes[node.key]}
+
+        def way(path: GraphPath) -> dict[str, Any]:
+            drawn = {"labels": path.labels, "step": of_path.get(path.edge), "dot": paths[path.edge]}
+            return asdict(path) | drawn | {"time": path.time and _times(path.time)}
+
+        bars = [] if self.throughput is None else self.throughput.bars
+        return {
             "noun": self.noun,
             "times": self.times,
             "header": DOT_HEADER,
-            "opening": {"step": min(step, max(of_node.values())), "paths": number},
-            "activities": [
-                {
-                    "key": key,
-                    "kind": by_key[key].kind,
-                    "name": by_key[key].name,
-                    "lines": by_key[key].lines,
-                    "numbers": by_key[key].numbers,
-                    "size": by_key[key].size,
-                    "count": by_key[key].count,
-                    "interval": by_key[key].interval,
-                    "repeated": by_key[key].repeated,
-                    "seconds": by_key[key].seconds,
-                    "original": by_key[key].original,
-                    "step": of_node[key],
-                    "dot": dot,
-                }
-                for key, dot in nodes.items()
-            ],
-            "paths": [
-                {
-                    "before": path.before,
-                    "after": path.after,
-                    "count": path.count,
-                    "labels": path.labels,
-                    "interval": path.interval,
-                    "uncertain": path.uncertain,
-                    "original": path.original,
-                    "step": of_path.get(path.edge),
-                    "dot": paths[path.edge],
-                }
-                | ({} if path.time is None else {"time": _times(path.time)})
-                for path in graph.paths
-            ],
+            "opening": {"step": step, "paths": number},
+            "activities": [activity(by_key[key]) for key in nodes],
+            "paths": [way(path) for path in graph.paths],
             "captions": graph.captions,
+            "headline": self.headline,
+            "throughput": self.throughput
+            and _times(self.throughput.quartiles)
+            | {"bars": [{"label": label, "share": share, "median": is_median} for label, share, is_median in bars]},
         }
-        if self.throughput is not None:
-            bars = [
-                {"label": label, "share": round(part, 5), "median": is_median}
-                for label, part, is_median in self.throughput.bars
-            ]
-            model["throughput"] = _times(self.throughput.quartiles) | {"bars": bars}
-        if self.headline:
-            model["headline"] = self.headline
-        return model
 
 
 def _times(time: Quartiles) -> dict[str, Any]:
@@ -398,25 +375,10 @@ def _main_ways(
         key = min(open_nodes, key=lambda key: length[key])
         done.add(key)
         for path in at[key]:
-            reached, way = getattr(path, end), length[key] + 1 / max(path.count, path.original or 0, 1e-9)
+            reached, way = getattr(path, end), length[key] + 1 / path.weight
             if reached not in done and way < length.get(reached, math.inf):
                 length[reached], last[reached] = way, path
     return last
-
-
-def _paths_needed(
-    paths: Sequence[GraphPath], of_node: Mapping[NodeKey, int], of_path: Mapping[Edge, int], step: int, wanted: float
-) -> tuple[int, float]:
-    """How many paths of the first steps it takes to cover this many steps of the cases, and how many they cover."""
-    possible = [path for path in paths if of_node[path.before] <= step and of_node[path.after] <= step]
-    needed = [path for path in possible if of_path.get(path.edge, math.inf) <= step]
-    number, covered = len(needed), sum(max(path.count, 0) for path in needed)
-    for path in possible:
-        if covered >= wanted or number >= MANY_PATHS:
-            break
-        if of_path.get(path.edge, math.inf) > step:
-            number, covered = number + 1, covered + max(path.count, 0)
-    return number, covered
 
 
 # ------------------------------------------------------------------------------------------------ maps of releases
@@ -471,7 +433,7 @@ def counted_graph(
 
 
 def _sorted(paths: Sequence[GraphPath]) -> tuple[GraphPath, ...]:
-    return tuple(sorted(paths, key=lambda path: (-max(path.count, path.original or 0), path.edge)))
+    return tuple(sorted(paths, key=lambda path: (-path.weight, path.edge)))
 
 
 def released_map(release: MapRelease, intervals: Intervals = "hidden") -> ProcessGraph:
@@ -501,10 +463,8 @@ def _released_node(key: NodeKey, node: MapNode, release: MapRelease, paths: Sequ
     seconds = _middle([(path.time.median, path.count) for path in into if path.time is not None])
     for activity in release.activities if node.kind == "activity" else ():
         if activity.activity == node.activity and activity.present is not None and activity.repeated is not None:
-            cases, interval = (
-                activity.present.value,
-                (math.floor(activity.present.low), math.ceil(activity.present.high)),
-            )
+            cases = activity.present.value
+            interval = math.floor(activity.present.low), math.ceil(activity.present.high)
             return GraphNode(
                 key, "activity", activity_text(activity.activity), cases, f"{round(cases):,} cases", interval,
                 activity.repeated.value, seconds,
@@ -590,34 +550,31 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
     Without a headline it says how many of the original steps are also in the release.
     """
     both = {pair: max(original.get(pair, 0), released.get(pair, 0)) for pair in [*original, *released]}
-    sides = {"both": _arrivals(both), "original": _arrivals(original), "released": _arrivals(released)}
-    graph = counted_graph(both, sides["both"], 0, noun=noun)
-    names = {node.key: None if node.key in (START, END) else node.name for node in graph.nodes}
-
-    def path_of(path: GraphPath) -> GraphPath:
-        pair = names[path.before], names[path.after]
-        return replace(path, count=released.get(pair, 0), original=original.get(pair, 0))
-
-    def node_of(node: GraphNode) -> GraphNode:
-        count, before = (sides[side].get(node.name, 0) for side in ("released", "original"))
-        return node if node.key in (START, END) else replace(node, count=count, original=before)
-
-    if not headline:
-        shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
-        headline = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the steps are in"
-    nodes, paths = tuple(map(node_of, graph.nodes)), _sorted([*map(path_of, graph.paths)])
-    return replace(graph, nodes=nodes, paths=paths, headline=headline)
+    often, before, after = map(_arrivals, (both, original, released))
+    graph = counted_graph(both, often, 0, noun=noun)
+    pairs = {edge: pair for pair, edge in zip(graph.by_names, [path.edge for path in graph.paths], strict=True)}
+    paths = [
+        replace(path, count=released.get(pairs[path.edge], 0), original=original.get(pairs[path.edge], 0))
+        for path in graph.paths
+    ]
+    nodes = [
+        node
+        if node.key in (START, END)
+        else replace(node, count=after.get(node.name, 0), original=before.get(node.name, 0))
+        for node in graph.nodes
+    ]
+    shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
+    words = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the steps are in"
+    return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline or words)
 
 
 def _arrivals(steps: Steps) -> dict[str, float]:
     """How often every activity is the second one of a step."""
-    often: Counter[str] = Counter()
-    for (before, name), count in steps.items():
-        if before is not None:
-            often[before] += 0
+    often = {name: 0.0 for pair in steps for name in pair if name is not None}
+    for (_, name), count in steps.items():
         if name is not None:
-            often[name] += count  # type: ignore[assignment]  # an estimate
-    return dict(often)
+            often[name] += count
+    return often
 
 
 def duration_text(seconds: float) -> str:

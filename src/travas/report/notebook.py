@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from .. import explain
 from ..plots.chevrons import chevrons
+from ..plots.html import fragment, heading, paragraph, picture, table, warning
 from ..plots.map_graph import release_graph
 from ..plots.map_picture import picture_or_reason
-from ..plots.notebook_parts import fragment, heading, paragraph, picture, table, warning
 from ..releases.process_map import MapRelease
 from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun
 from ..trusted.guarantee import Standing
