@@ -65,7 +65,7 @@ def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(
     asked: dict[str, Any] = {"ledger": book, "dataset": "ward", "output": tmp_path / "out.csv"}
     counts = Log.from_mapping({(("a", "b"),): 500}, ("concept:name", second))
     if mechanism is not AGES:  # counts have no attributes
-        with pytest.raises(ParameterError, match=f"activities has '{second}'") as refused:
+        with pytest.raises(ParameterError, match=f"activity has '{second}'") as refused:
             run(Request(counts, mechanism, **asked))
         assert refused.value.field == "activity" and not book.account("ward").entries
     with pytest.raises(ParameterError, match="activity"):
