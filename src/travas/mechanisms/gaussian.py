@@ -80,7 +80,7 @@ class GaussianMechanism(Mechanism):
         """By the theorem; a subclass may state what neighbouring logs reach."""
         return (Measurements(self.noise),)
 
-    def constants(self) -> dict[str, Any]:
+    def _constants(self) -> dict[str, Any]:
         """The constants of the noise and of all stages, as plain values."""
         calibration = self.noise.calibration
         return {

@@ -92,7 +92,7 @@ class ProcessMap(GaussianMechanism):
         )
 
     def parameters(self) -> dict[str, Any]:
-        return self._options() | self.constants()
+        return self._options() | self._constants()
 
     @property
     def details(self) -> Details:

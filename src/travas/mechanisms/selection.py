@@ -27,7 +27,7 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
-from .mechanism import Mechanism, References
+from .mechanism import Mechanism
 
 FEWEST_TOGETHER = 4
 """The number of counts per unit from which one table for all is considered; with fewer, it hardly keeps more."""
@@ -43,7 +43,9 @@ def minimum_number(value: int) -> int:
     return whole_number(value, "minimum_cases", 1, MAX_MINIMUM_CASES, "; 1 means no pre-threshold")
 
 
-def _person_table(value: PersonTable | None) -> PersonTable | None:
+def _person_table(value: PersonTable | Mapping[str, Any] | None) -> PersonTable | None:
+    if isinstance(value, Mapping):
+        return GaussianTable.from_plain(value)
     if value is None or value == "composed" or isinstance(value, GaussianTable):
         return value
     raise ParameterError(f"person_table is {shown(value)}: it must be 'composed' or a table", field="person_table")
@@ -84,12 +86,6 @@ class PartitionSelection(Mechanism):
             return "composed"
         joint = joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
         return "composed" if joint is None else joint.shape
-
-    @classmethod
-    def _from_plain(cls, option: str, value: Any, references: References) -> Any:
-        if option == "person_table" and isinstance(value, Mapping):
-            return GaussianTable.from_plain(value)
-        return super()._from_plain(option, value, references)
 
     @abstractmethod
     def _build(self) -> NoiseTable:

@@ -189,7 +189,7 @@ class Synthesis(GaussianMechanism):
         shares = self.used_shares
         divided = {"control_flow": shares.control_flow, "times": shares.times, "attributes": shares.attributes}
         stated = {"shares": plain(divided)} if shares.control_flow < 1 else {}
-        return {"alphabet": plain(self.alphabet)} | stated | self.constants()
+        return {"alphabet": plain(self.alphabet)} | stated | self._constants()
 
     def _release(self, variants: Log) -> SyntheticRelease:
         # of an experiment, or of the operating system; never of the generator of the noise

@@ -50,13 +50,9 @@ class GaussianTable:
         return {"table": "gaussian", "sigma": as_text(self.sigma), "threshold": self.threshold}
 
     @classmethod
-    def from_plain(cls, value: Any) -> GaussianTable:
+    def from_plain(cls, value: Mapping[str, Any]) -> GaussianTable:
         """Return the table that `describe` described."""
-        if (
-            not isinstance(value, Mapping)
-            or set(value) != {"table", "sigma", "threshold"}
-            or value["table"] != "gaussian"
-        ):
+        if set(value) != {"table", "sigma", "threshold"} or value["table"] != "gaussian":
             raise ParameterError(
                 "person_table is not the description of a table; it must have table 'gaussian', sigma and threshold",
                 field="person_table",
