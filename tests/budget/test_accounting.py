@@ -110,7 +110,7 @@ def test_never_below_enumeration_and_close_to_it(name: str) -> None:
     ),
     st.fractions(0, 2, max_denominator=1000),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_never_below_enumeration_at_any_parameters(spendings: list[Spending], share: Fraction) -> None:
     epsilon = basic(spendings)[0] * share
     assert compose(spendings).delta(epsilon) >= true_delta([pairs for s in spendings for pairs in pairs_of(s)], epsilon)
