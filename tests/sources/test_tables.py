@@ -213,6 +213,10 @@ def test_rows_without_any_cell_are_not_events(path: Path) -> None:
         assert variants(csv(path, HEAD + f"1,a,2020-01-01\n{empty}\n2,a,2020-01-01\n{empty}\n")) == {("a",): 2}
     with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
         variants(csv(path, "case_id,activity,x\n1,a,y\n\n,,z\n"), BY_FILE)
+    empty_row = {"case_id": ["1", None], "activity": ["b", None]}
+    for frame in (pl.DataFrame(empty_row), pd.DataFrame(empty_row | {"x": [1, 2]})):
+        with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
+            variants(frame, BY_FILE)
 
 
 @pytest.mark.parametrize(

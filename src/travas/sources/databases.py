@@ -11,7 +11,7 @@ from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import polars as pl
@@ -117,21 +117,6 @@ def tables_of(source: str | Path) -> dict[str, list[str]]:
             }
 
 
-class _Connection(Protocol):
-    """A read-only connection, in one transaction."""
-
-    scheme: str
-
-    def batches(self, sql: str) -> pa.RecordBatchReader:
-        """Run one SELECT."""
-
-    def cancel(self) -> None:
-        """Cancel what is running."""
-
-    def close(self) -> None:
-        """Close the connection."""
-
-
 class _DuckDB:
     """A DuckDB file. It writes no parts of the log: if memory is short, the query fails."""
 
@@ -172,6 +157,10 @@ class _Adbc:
     def close(self) -> None:
         self._cursor.close()
         self._connection.close()
+
+
+_Connection = _DuckDB | _Adbc
+"""A read-only connection, in one transaction."""
 
 
 def _connect(source: str | Path) -> _Connection:
