@@ -17,7 +17,7 @@ from .pipeline import GuaranteeRule, Outcome, Phase, Request, Watch, run
 from .progress import notebook_progress
 from .releases.release import Frequencies, Release, VariantRelease
 from .sources.engine import read as read_variants
-from .sources.reading import DEFAULT_READING, Order, Reading
+from .sources.reading import DEFAULT_READING, Decimal, Lifecycle, OnMissing, Order, Reading
 from .trusted.numbers import Number
 
 if TYPE_CHECKING:
@@ -31,7 +31,12 @@ class ReadingOptions(TypedDict, total=False):
     case: str | None
     activity: str | Sequence[str] | None
     timestamp: str | None
+    timestamp_format: str | None
     order: Order | None
+    ties: str | None
+    on_missing: OnMissing | None
+    lifecycle: Lifecycle | None
+    decimal: Decimal | None
     unit: str | None
     max_cases: int | None
 
@@ -69,7 +74,8 @@ def anonymize(
         guarantee: `"not required"` accepts a mechanism whose guarantee is not established.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
-            `"time"` or `"file"`; `unit`, the column that identifies the person of a case, which protects persons instead of
+            `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
+            `unit`, the column that identifies the person of a case, which protects persons instead of
             single cases; and `max_cases`, the number of cases per person that are counted, chosen without looking at the log.
 
     Returns:
@@ -141,7 +147,8 @@ def synthesize(
         signed_off_by: Who has signed it off; recorded with the charge.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
-            `"time"` or `"file"`; `unit`, the column that identifies the person of a case, which protects persons instead of
+            `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
+            `unit`, the column that identifies the person of a case, which protects persons instead of
             single cases; and `max_cases`, the number of cases per person that are counted, chosen without looking at the log.
 
     Returns:
@@ -197,7 +204,8 @@ def process_map(
         signed_off_by: Who has signed it off; recorded with the charge.
         watch: Called with the phase and its share; by default a progress bar in notebooks, and nothing elsewhere.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
-            `"time"` or `"file"`; `unit`, the column that identifies the person of a case, which protects persons instead of
+            `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
+            `unit`, the column that identifies the person of a case, which protects persons instead of
             single cases; and `max_cases`, the number of cases per person that are counted, chosen without looking at the log.
 
     Returns:
@@ -234,7 +242,8 @@ def read(
         reading: The whole rule from events to variants, by default columns have usual names.
         progress: Called with the share of the work that is done, from 0 to 1; by default a progress bar in notebooks.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
-            `"time"` or `"file"`; `unit`, the column that identifies the person of a case; and `max_cases`, the number of
+            `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
+            `unit`, the column that identifies the person of a case; and `max_cases`, the number of
             cases per person that are counted.
 
     Returns:

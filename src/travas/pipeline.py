@@ -214,7 +214,7 @@ def _unsaid(text: str) -> None:
 
 
 def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], None] = _unsaid) -> Outcome:
-    """Make a release. `caution` is told what seems wrong by the names of columns alone, before the charge."""
+    """Make a release. `caution` is told what seems to be wrong with a log, before the charge."""
     _announce(request.mechanism)
     _enter(Phase.CHECKING, watch)
     _check(request)

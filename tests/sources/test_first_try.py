@@ -22,9 +22,12 @@ import pytest
 from odd_files import excel
 
 import travas
+from conftest import Run
 from servers import Postgres
-from travas import doctor, read
+from travas import Ledger, Optimal, doctor, read
 from travas.log.questions import Details
+from travas.pipeline import Request, run
+from travas.sources.columns import person_columns
 from travas.sources.example_log import hospital_log
 
 CASES = 400
@@ -242,3 +245,80 @@ def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, reques
         totals: Any = read(source, attrs.evolve(diagnosis.reading, details=Details(numbers=(export.cost,)))).totals
         costs = {each.case: each.cost for each in events if each.activity}
         assert sorted(totals.cases.numbers[export.cost]) == sorted(costs.values())
+
+
+def test_the_german_export_takes_two_commands(tmp_path: Path, travas: Run) -> None:
+    export = EXPORTS[0]
+    export.make(tmp_path / export.name, export.rows(exported()))
+    assert travas("doctor", tmp_path / export.name, "-o", tmp_path / "travas.toml").code == 0
+    decided = {"epsilon": "8", "delta": "0.01", "unit": export.person, "max_cases": "2"}
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in decided.items()]
+    ran = travas("anonymize", "--project", tmp_path / "travas.toml", *options, "-o", tmp_path / "out.csv")
+    assert ran.code == 0 and (tmp_path / "out.csv").is_file(), ran.err
+    assert "Patientennummer" not in ran.err  # persons are protected
+
+
+def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(
+    tmp_path: Path, book: Ledger, travas: Run
+) -> None:
+    path = EXPORTS[0].make(tmp_path / "export.csv", exported())
+    reading = doctor(path).reading
+    said: list[tuple[str, int]] = []
+    request = Request(path, Optimal(8, "0.01"), reading, ledger=book)
+    run(request, caution=lambda text: said.append((text, len(book.accounts()))))
+    assert len(said) == 1 and "'Patientennummer'" in said[0][0] and said[0][1] == 0 < len(book.accounts())
+    person = attrs.evolve(reading, unit="Patientennummer", max_cases=2)
+    assert read(path, person).cautions == ()
+
+    costs = attrs.evolve(person, details=Details(numbers=("Kosten (€)",)))
+    assert read(path, costs).cautions == ()
+    for form in (None, "."):
+        [caution] = read(path, attrs.evolve(costs, decimal=form)).cautions
+        assert "'Kosten (€)'" in caution and "decimal" in caution
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["Patientennummer", "Patienten-ID", "PatientenID", "Patienten_Nr", "Patient-Nr.", "PatNr", "Pat.-Nr.", "PID", "KVNR",
+     "Versichertennummer", "MRN", "subject_id", "NHS_Number", "customer", "Kunde", "N° patient", "número de paciente",
+     "case:patient", "Bürger-ID"],
+)  # fmt: skip
+def test_columns_of_persons_are_known_by_name(column: str) -> None:
+    assert person_columns([column, "case_id", "Fallnummer", "ward", "Nr", "resource", "Patientenalter"]) == [column]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE a (b);\n", "an SQL dump"),
+        (b"--\n-- PostgreSQL database dump\n--\n", "an SQL dump"),
+        (b"PGDMP" + b"\0" * 50, "a dump of PostgreSQL"),
+        (b"SQLite format 3\0" + b"\0" * 90, "a SQLite database"),
+        (b"\0" * 8 + b"DUCK" + b"\0" * 90, "a DuckDB database"),
+        (b"7z\xbc\xaf\x27\x1c" + b"\0" * 90, "an archive"),
+        (b"x" * 257 + b"ustar" + b"\0" * 90, "an archive"),
+        (b"\xd0\xcf\x11\xe0" + b"\0" * 90, "an old or encrypted Office file"),
+    ],
+)
+def test_files_that_are_no_logs_are_known_by_their_first_bytes(content: bytes, what: str, tmp_path: Path) -> None:
+    for name in ("export.csv", "export.dat"):
+        (tmp_path / name).write_bytes(content)
+        [problem] = doctor(tmp_path / name).problems
+        assert what in problem.text
+
+
+def test_a_pandas_frame_is_released_with_keywords_alone(tmp_path: Path) -> None:
+    events = with_gaps(exported())
+    frame = pandas(tmp_path / "export.csv", events)
+    release = travas.anonymize(
+        frame,
+        epsilon=8,
+        delta="0.01",
+        timestamp_format="%d.%m.%Y %H:%M",
+        on_missing="drop",
+        ledger=None,
+        reason="trial",
+    )
+    assert release.variants and set(release.variants) <= set(variants(events))
+    floats = frame.assign(Kosten=[None, *[1.5] * (len(frame) - 1)])
+    assert not doctor(floats).problems  # of columns that are not read nothing is proposed

@@ -49,7 +49,7 @@ class Log:
     """The different traces of a log (`keys`, encoded by `alphabet`) and the number of cases of each. Confidential.
 
     `columns`: the activity columns; `notes`: remarks for the data owner about what was left out; `cautions`: what seems
-    wrong by the names of columns alone, shown before the charge; `abstraction`: the
+    wrong, shown before the charge; `abstraction`: the
     public rule applied to every trace before counting. With a `unit` of several cases, `counted` states what is counted:
     see `sources.contribution_bounding`. `totals` answers further questions about the counted cases, if times or attributes
     were read.

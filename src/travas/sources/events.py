@@ -43,6 +43,7 @@ from .messages import (
     UseOfTimestamps,
     left_out_note,
     missing_values,
+    no_numbers,
     several_units,
     several_values_notes,
 )
@@ -95,13 +96,13 @@ class Table:
         return self.height // (EVENTS_PER_PART * (PARTS_PER_FRAME if light else 1)) + 1
 
 
-def log_of(table: Table, reading: Reading, notes: Sequence[str] = ()) -> Log:
+def log_of(table: Table, reading: Reading, seems_wrong: Sequence[str] = ()) -> Log:
     """Return the variants of a table and the number of cases of each, with `totals` if details are read. Confidential."""
     counting, frames = Counting(reading), table.frames
     hashed = _hash(table.columns.case, table.rows.collect_schema()[table.columns.case])
     for number in range(frames):
         counting.add(table, table.rows if frames == 1 else table.rows.filter(hashed % frames == number))
-    return counting.variants(notes)
+    return counting.variants((), seems_wrong)
 
 
 def table_variants(
@@ -121,7 +122,7 @@ def table_variants(
     """
     schema = rows.collect_schema()
     table = Table(rows, columns_of(reading, schema, where), where, height, whole_rows)
-    return replace(log_of(table, reading), cautions=cautions(reading, present or list(schema)))
+    return log_of(table, reading, cautions(reading, present or list(schema)))
 
 
 class Counting:
@@ -141,11 +142,14 @@ class Counting:
         self._categories: dict[str, pl.Categories] = {}  # of all frames, so that their codes can be compared
         self._held: list[pl.DataFrame] = []  # without rows; the codes are forgotten with the last column that has them
         self._is_zoned = False
+        self._texts: dict[str, list[int]] = {}  # by numeric attribute: values that are no numbers, and all
 
     def add(self, table: Table, rows: pl.LazyFrame) -> None:
         """Count the cases of some rows of a table: no other rows are of the same cases."""
         frame = _Frame(table, self.reading, self._categories)
         events = frame.events(rows)
+        for name, numbers in frame.texts.items():
+            self._texts[name] = [one + other for one, other in zip(self._texts.get(name, (0, 0)), numbers, strict=True)]
         self._held.append(events.clear())
         if any(events[name].null_count() for name in frame.needed):
             if table is not self._noted:  # once for all frames of a table
@@ -169,7 +173,7 @@ class Counting:
             earlier = self.missing.get(each.what)
             self.missing[each.what] = each if earlier is None else replace(earlier, number=earlier.number + each.number)
 
-    def variants(self, notes: Sequence[str] = ()) -> Log:
+    def variants(self, notes: Sequence[str] = (), seems_wrong: Sequence[str] = ()) -> Log:
         """Return the variants of everything that was added, with notes about it; LogError if values are missing."""
         assert self._last is not None
         reading, columns = self.reading, self._last.columns
@@ -183,6 +187,7 @@ class Counting:
         if cases is not None:
             names = zip(columns.attributes, columns.attribute_roles, strict=True)
             self.several = {name: int(cases[_several(role)].sum()) for name, role in names}
+        unfit = [name for name, (others, known) in self._texts.items() if 2 * others > known]
         return Log(
             alphabet,
             [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)],
@@ -192,6 +197,7 @@ class Counting:
             unit=reading.privacy_unit,
             counted=reading.counts_of,
             roles=columns.roles,
+            cautions=(*seems_wrong, *map(no_numbers, unfit)),
             totals=None if cases is None else self._totals(columns, cases, alphabet),
         )
 
@@ -255,6 +261,7 @@ class _Frame:
             self.needed[TIME] = columns.timestamp
         self._selected = conditions(columns, reading)
         self._reads_times = columns.details.times == "read"
+        self.texts: dict[str, tuple[int, int]] = {}
 
     @property
     def is_zoned(self) -> bool:
@@ -265,9 +272,16 @@ class _Frame:
     def events(self, rows: pl.LazyFrame) -> pl.DataFrame:
         """Return the selected rows as numbers; missing values are null."""
         rows = rows.filter(*self._selected) if self._selected else rows
+        columns, named = self.columns, len(self.columns.details.attributes)
+        texts = list(zip(columns.attributes, columns.attribute_roles, columns.attribute_columns, strict=True))[named:]
+        given = {f"given {role}": _name(column).is_not_null() for _, role, column in texts}
         columns_apart = pl.QueryOptFlags(projection_pushdown=not self.table.whole_rows)
-        events = rows.select(**self._numbers).collect(engine="streaming", optimizations=columns_apart)
-        if self.columns.timestamp is None:
+        events = rows.select(**self._numbers, **given).collect(engine="streaming", optimizations=columns_apart)
+        for name, role, _ in texts:
+            known = int(events[f"given {role}"].sum())
+            self.texts[name] = known - events[role].count(), known
+        events = events.drop(given)
+        if columns.timestamp is None:
             return events
         times = events[TIME]
         events = events.with_columns(self._instants(times))

@@ -47,6 +47,14 @@ def several_values_notes(numbers: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
+def no_numbers(name: str) -> str:
+    """Return what seems to be wrong with a numeric attribute of which most values are no numbers."""
+    return (
+        f"most values of the attribute {name!r} are not numbers such as 1234.5, and count as missing; for numbers such as "
+        "1.234,50 set decimal to ','"
+    )
+
+
 UseOfTimestamps = Literal["for order", "for times"]
 """Whether timestamps order the events, or are needed for nothing but the times of a release."""
 

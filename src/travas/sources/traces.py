@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, datetime
 from itertools import islice
 from typing import Any
@@ -191,7 +190,7 @@ class TraceLog:
             notes.append(left_out_note(self._empty, "traces without events"))
         of_trace, of_event = present() if self._traces else (set(), set())
         names = sorted({LIFECYCLE} & of_event) + sorted(of_trace)
-        return replace(self._counting.variants(notes), cautions=cautions(self.reading, names))
+        return self._counting.variants(notes, cautions(self.reading, names))
 
     def _check_names(self) -> None:
         names = pl.concat(self._names)
