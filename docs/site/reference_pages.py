@@ -123,6 +123,10 @@ def settings() -> str:
     lines += ["`--max-cases 3` or `--set max_cases=3` on the command line, `max_cases = 3` in `travas.toml`,"]
     lines += ["`max_cases=3` in Python.", ""]
     lines += ["Numbers are exact; a list has a flag for each of its items, or is a list of text in the file.", ""]
+    lines += [
+        "Settings with * may be chosen by looking at the log, and the doctor proposes them; no other one may.",
+        "",
+    ]
     for section, about in SECTIONS.items():
         lines += [
             f"## [{section}]",
@@ -136,7 +140,8 @@ def settings() -> str:
             if each.section == section:
                 values = ", ".join(f"`{choice}`" for choice in each.choices) or each.kind
                 example = f"{each.name} = {json.dumps(each.parse(each.example), ensure_ascii=False)}"
-                lines.append(f"| `{each.name}` | {_cell(each.help)} | {values} | `{_cell(example)}` |")
+                mark = "*" if each.by_looking else ""
+                lines.append(f"| `{each.name}`{mark} | {_cell(each.help)} | {values} | `{_cell(example)}` |")
         lines.append("")
     return "\n".join(lines)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,18 @@ def release(log: Path, travas: Run) -> Path:
     """A map of the hospital example with everything."""
     target = log.with_name("map.json")
     ran = travas(
-        "map", log, *PARAMETERS, "--parts", "durations", "--parts", "rework", "--parts", "throughput", "-o", target
+        "map",
+        log,
+        *PARAMETERS,
+        "--parts",
+        "durations",
+        "--parts",
+        "rework",
+        "--parts",
+        "throughput",
+        "-o",
+        target,
+        "--quiet",
     )
     assert (ran.code, ran.err) == (0, "")
     return target
@@ -53,27 +63,6 @@ def test_a_release_in_another_format_costs_nothing(release: Path, suffix: str, t
     assert (ran.code, ran.err) == (0, "")
     assert len(Ledger.default().history()) == charged
     assert verify(f"{tmp_path / 'again'}{suffix}.guarantee.json", tmp_path / f"again{suffix}").digest_checked
-
-
-def test_a_figure_with_intervals_of_a_released_map(release: Path, log: Path, tmp_path: Path, travas: Run) -> None:
-    ran = travas("map", "--from", release, "-o", tmp_path / "plain.svg", "--plot", tmp_path / "shown.svg")
-    assert (ran.code, ran.err) == (0, "")
-    plain, shown = ((tmp_path / f"{name}.svg").read_text() for name in ("plain", "shown"))
-    interval = re.compile(r">[0-9,]+ \([0-9,]+ to [0-9,]+\)<")
-    assert interval.search(shown) and not interval.search(plain)
-    charged = len(Ledger.default().history())
-    ran = travas("map", log, *PARAMETERS, "-o", tmp_path / "new.json", "--plot", tmp_path / "new.svg")
-    assert ran.code == 2 and "use it with --from" in ran.err and len(Ledger.default().history()) == charged
-
-
-@pytest.mark.parametrize("plot", ["map.json", "map.json.guarantee.json", "a.svg", "a.svg.README.txt", "shown.txt"])
-def test_a_figure_that_is_refused_leaves_everything_as_it_was(
-    plot: str, release: Path, tmp_path: Path, travas: Run
-) -> None:
-    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    ran = travas("map", "--from", release, "-o", tmp_path / "a.svg", "--plot", tmp_path / plot)
-    assert ran.code == 2 and ran.err.endswith("(option --plot)\n") and "is the log" not in ran.err
-    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
 def test_a_changed_release_is_not_written_again(release: Path, tmp_path: Path, travas: Run) -> None:

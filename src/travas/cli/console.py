@@ -113,4 +113,5 @@ def phases() -> Iterator[Callable[[str, float], None]]:
 
 def print_caution(text: str) -> None:
     """Print what seems wrong before a charge, on standard error."""
-    print(f"note: {text} {CONFIDENTIAL}", file=sys.stderr)
+    if not _QUIET.get():
+        print(f"note: {text} {CONFIDENTIAL}", file=sys.stderr)

@@ -55,15 +55,6 @@ ReportFile = Annotated[
 ]
 
 _KINDS = {"number": "NUMBER", "whole number": "NUMBER", "file": "FILE", "list or file": "FILE"}
-_PANELS: Mapping[Section, str] = {
-    "log": "Log",
-    "reading": "Reading",
-    "privacy": "Privacy",
-    "mechanism": "Mechanism",
-    "output": "Output",
-    "account": "Account",
-    "period": "Period",
-}
 
 
 def names_of(*sections: Section, without: Iterable[str] = ()) -> tuple[str, ...]:
@@ -119,7 +110,7 @@ def _option(row: Setting, hidden: bool) -> Any:
             help=row.help,
             metavar="|".join(row.choices) or _KINDS.get(row.kind, "TEXT"),
             hidden=hidden,
-            rich_help_panel=_PANELS[row.section] if hidden else None,
+            rich_help_panel=row.section.capitalize() if hidden else None,
             autocompletion=complete if row.choices or row.name == "mechanism" else None,
         ),
     ]
@@ -177,24 +168,20 @@ def here(project: Project, stated: Mapping[str, Any]) -> Project:
     return project.with_values(changed)
 
 
-def _without_flag_types(parameters: list[Any]) -> list[Any]:
-    for parameter in parameters:
-        if isinstance(parameter, TyperOption) and parameter.is_flag and parameter.metavar is None:
-            parameter.metavar = ""
-    return parameters
-
-
-class HelpfulCommand(TyperCommand):
-    """A command whose flags, `--help` included, are shown without `<bool>`."""
+class _WithoutFlagTypes:
+    """Shows flags, `--help` included, without `<bool>`."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters with the help option."""
-        return _without_flag_types(super().get_params(ctx))
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in parameters:
+            if isinstance(each, TyperOption) and each.is_flag and each.metavar is None:
+                each.metavar = ""
+        return parameters
 
 
-class HelpfulGroup(TyperGroup):
-    """A group of commands whose flags are shown without `<bool>`."""
+class HelpfulCommand(_WithoutFlagTypes, TyperCommand):
+    """A command."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters with the help option."""
-        return _without_flag_types(super().get_params(ctx))
+
+class HelpfulGroup(_WithoutFlagTypes, TyperGroup):
+    """A group of commands."""

@@ -119,9 +119,6 @@ def process_map(
             hidden=True,
         ),
     ] = None,
-    plot: Annotated[
-        Path | None, opt("With --from: also draw a figure with 95 % intervals: .svg.", "FILE", hidden=True)
-    ] = None,
     force: Force = False,
     confidential: Confidential = False,
     quiet: Quiet = False,
@@ -141,18 +138,12 @@ def process_map(
 
     target = _model_file(model, project, force)
     if release is None:
-        if plot is not None:
-            raise ParameterError("--plot draws a map that is released: use it with --from")
         outcome = _make("process map", log, project, force, as_json, confidential)
         with outcome.after_release():
             _write_model(map_release(outcome.release), target, force, as_json)
         return
     made = map_release(_verified(release, log, project, "process map"))
-    if plot is not None:
-        _check_plot(plot, release, project.path(project.required("output")))
     _write_again(made, release, project, force, as_json)
-    if plot is not None:
-        made.draw(plot, "shown")
     _write_model(made, target, force, as_json)
 
 
@@ -218,17 +209,6 @@ def _write_again(made: Any, release: Path, project: Project, force: bool, as_jso
         print_json(release_facts(made, output, None))
     else:
         show_release(made, output, None)
-
-
-def _check_plot(plot: Path, release: Path, output: Path) -> None:
-    """Refuse a picture that cannot be drawn, or would replace a file of a release, before anything is written."""
-    from ..outputs.inputs import check_not_same
-    from ..outputs.pictures import check_map_picture
-    from ..outputs.readme_file import release_files
-
-    files = (*release_files(release), *release_files(output))
-    check_not_same([plot], files, "release that is read or written, or one of its files", field="plot")
-    check_map_picture(plot)
 
 
 def _model_file(model: str | None, project: Project, force: bool) -> Path | None:
