@@ -104,7 +104,7 @@ def test_pictures_are_xml_and_names_are_text(log: dict[Any, int]) -> None:
     assert root.get("aria-label") and root.get("role") == "img"
     assert not [element for element in root.iter() if element.tag.endswith("script")]
     assert all(not name.startswith("on") and name != "style" for element in root.iter() for name in element.attrib)
-    assert "script" not in graph.dot()
+    assert "script" not in graph.dot(graph)
 
 
 def test_a_page_of_a_map_is_small_and_names_cannot_end_its_model(tmp_path: Path) -> None:

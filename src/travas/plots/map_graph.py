@@ -315,10 +315,11 @@ class ProcessGraph:
             paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} label={label}];"
         return nodes, paths
 
-    def dot(self) -> str:
-        """The whole graph as DOT: keys and sizes only, never names."""
-        nodes, paths = self.statements()
-        return DOT_HEADER + " ".join([*nodes.values(), *paths.values()]) + " }"
+    def dot(self, shown: ProcessGraph) -> str:
+        """A part of the graph as DOT, as `browser/map.js` has it: keys and sizes only, never names."""
+        (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
+        chosen = [dot for key, dot in nodes.items() if key in keys] + [paths[path.edge] for path in shown.paths]
+        return DOT_HEADER + " ".join(chosen) + " }"
 
     def model(self) -> dict[str, Any]:
         """What `browser/map.js` draws, as JSON."""

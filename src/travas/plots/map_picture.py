@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import wrap
 from threading import Lock
 from typing import Any
 
@@ -30,7 +31,7 @@ def map_svg(graph: ProcessGraph) -> str:
     shown = graph.first
     if not shown.paths:
         return document(640, 40, "The process map is empty.", [text(8, 24, "The process map is empty.")])
-    left, top, width, height, at, ways = _layout(shown)
+    left, top, width, height, at, ways = _layout(graph.dot(shown))
     rope = _scale([path.count for path in graph.reachable.paths], 2.5)
     shade = _scale([node.count for node in graph.reachable.nodes if node.kind == "activity"], 1.6)
     times = [path.time.median for path in shown.paths if path.time is not None]
@@ -48,11 +49,10 @@ def map_svg(graph: ProcessGraph) -> str:
             f"Median times between two activities, {graph.times}: {duration_text(min(times))} to {duration_text(max(times))}.",
         )
     parts = [f'<g transform="translate({_MARGIN - left:.1f} {_MARGIN + top:.1f})">', *lines, *boxes, *labels, "</g>"]
-    below = height + 2 * _MARGIN
-    parts += [text(_MARGIN, below + _CAPTION * (row + 0.5), words, colour=_QUIET) for row, words in enumerate(captions)]
-    return document(
-        math.ceil(max(width + 2 * _MARGIN, 480)), math.ceil(below + _CAPTION * len(captions)), _words(shown), parts
-    )
+    wide, below = math.ceil(max(width + 2 * _MARGIN, 480)), height + 2 * _MARGIN
+    rows = [row for words in captions for row in wrap(words, wide // 7)]
+    parts += [text(_MARGIN, below + _CAPTION * (row + 0.5), words, colour=_QUIET) for row, words in enumerate(rows)]
+    return document(wide, math.ceil(below + _CAPTION * len(rows)), _words(shown), parts)
 
 
 def picture_or_reason(graph: ProcessGraph) -> tuple[str, str]:
@@ -64,7 +64,7 @@ def picture_or_reason(graph: ProcessGraph) -> tuple[str, str]:
 
 
 def _layout(
-    graph: ProcessGraph,
+    dot: str,
 ) -> tuple[float, float, float, float, dict[str, Point], dict[Edge, tuple[list[Point], Point]]]:
     """Left end, top, width and height; where nodes are, and the curve and the label of every path; y grows downwards."""
     try:
@@ -72,7 +72,7 @@ def _layout(
     except ImportError:
         raise MissingExtraError("a picture of a process map", "plot") from None
     with _ONE_AT_A_TIME:
-        found: dict[str, Any] = json.loads(AGraph(string=graph.dot()).draw(format="json0", prog="dot"))
+        found: dict[str, Any] = json.loads(AGraph(string=dot).draw(format="json0", prog="dot"))
     left, bottom, right, top = map(float, found["bb"].split(","))
 
     def point(words: str) -> Point:
@@ -171,7 +171,7 @@ def _box(node: GraphNode, at: Point, shade: float) -> str:
         row += NAME_SIZE + 3
         words.append(f'<g font-weight="600">{text(at[0], row, name, "middle", ink, NAME_SIZE)}</g>')
     if number:
-        words.append(text(at[0], row + NUMBER_SIZE + 3, number, "middle", ink if shade > 0.58 else _QUIET, NUMBER_SIZE))
+        words.append(text(at[0], row + NUMBER_SIZE + 3, number, "middle", ink, NUMBER_SIZE))
     return (
         f'<rect x="{at[0] - width / 2:.1f}" y="{at[1] - height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
         f'rx="{height / 2 if is_end else 7:.1f}" fill="{fill}" stroke="{border}"{dashes}/>{"".join(words)}'

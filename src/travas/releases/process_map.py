@@ -268,7 +268,7 @@ class MapRelease(Release):
         return self.to_polars().to_pandas()
 
     def draw(self, path: str | Path, intervals: Literal["hidden", "shown"] = "hidden") -> Path:
-        """Draw the map: line width by number of cases, colour by median duration.
+        """Draw what the page of the map shows at first: boxes shaded and lines as wide as the number of cases.
 
         Args:
             path: A `.svg` file.

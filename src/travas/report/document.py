@@ -22,7 +22,7 @@ from ..explain import HALF
 from ..log.traces import Trace
 from ..mechanisms.ladder import generalises, rungs_of
 from ..plots.charts import frequencies_chart, keep_curve, throughput_chart
-from ..plots.html import render
+from ..plots.html import browser_file, render
 from ..plots.map_graph import ProcessGraph, directly_follows, released_map, synthetic_map
 from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened
@@ -41,7 +41,7 @@ _MARKED = (Fraction(1, 20), HALF, Fraction(19, 20))  # the first number of cases
 
 def as_html(content: ReportContent) -> str:
     """Render the report as one self-contained page."""
-    style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8")
+    style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8") + browser_file("charts.css")
     curve = _curve(content)
     graph = _report_map(content)
     map_picture, map_missing = picture_or_reason(graph) if graph.paths else ("", "")
