@@ -18,7 +18,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 ROOT = "travas"
-EXTRAS = ("pandas", "metrics", "models", "plot", "web", "excel", "compression", "sql", "spark")
+EXTRAS = ("pandas", "metrics", "models", "plot", "web", "compression", "sql", "spark")
 KNOWN = (  # texts in the metadata, and the licence that they mean
     (r"cvxopt", "GPL-3.0-or-later"),
     (r"apache.*2|apache software license", "Apache-2.0"),

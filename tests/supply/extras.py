@@ -93,7 +93,6 @@ SMOKES: dict[str, Smoke] = {
     "models": command("compare", "hospital.csv", "release.json", "--metrics", "fitness"),
     "plot": command("verify", "release.json.guarantee.json", "release.json", "--curve", "--plot", "curve.png"),
     "web": serve,
-    "excel": command("doctor", "hospital.xlsx"),
     "compression": command("doctor", "hospital.csv.zst"),
     "sql": command("doctor", "duckdb:///hospital.db", "--table", "events"),
     "spark": command("doctor", "spark:hospital.parquet"),

@@ -1,11 +1,12 @@
 """Databases: one SELECT of the columns that are read, over a read-only connection, as Arrow batches for the table engine.
 
-DuckDB has its own Arrow interface; PostgreSQL, SQLite and all others are read by ADBC (docs/reading.md, lemma 9).
+SQLite is read by Python, DuckDB by its own Arrow interface; PostgreSQL and all others by ADBC (docs/reading.md, lemma 9).
 Messages show no URL, because it may contain a password, and no message of a database, because it may quote a cell.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
@@ -30,13 +31,9 @@ Result = TypeVar("Result")
 
 _POSTGRES = ("postgresql", "postgres")
 _SQLITE, _DUCKDB = "sqlite", "duckdb"
-_SETTINGS = {
-    **dict.fromkeys(
-        _POSTGRES,
-        ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET application_name = 'travas'"),
-    ),
-    _SQLITE: ("PRAGMA temp_store = MEMORY",),
-}
+_SETTINGS = dict.fromkeys(
+    _POSTGRES, ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET application_name = 'travas'")
+)
 """What is executed first. A transaction is open already, and ends with the connection."""
 
 _TABLES = (
@@ -110,14 +107,55 @@ def tables_of(source: str | Path) -> dict[str, list[str]]:
         hint = "check your permissions, or set table or query"
         with _plain_words(f"{database_name(source, DEFAULT_READING)}: cannot be listed", hint):
             return {
-                ".".join(table): connection.batches(
-                    f"SELECT * FROM {_name(connection, table)} WHERE 1 = 0"
-                ).schema.names
+                ".".join(table): [
+                    name for name, _ in connection.columns(f"SELECT * FROM {_name(connection, table)} WHERE 1 = 0")
+                ]
                 for table in _tables(connection)
             }
 
 
-class _DuckDB:
+class _Sqlite:
+    """A SQLite file, by Python's own library. Its columns have no types: every value is read as its text."""
+
+    scheme = _SQLITE
+
+    def __init__(self, path: Path) -> None:
+        uri = f"{path.resolve().as_uri()}?mode=ro"
+        self._connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        self.cancel, self.close = self._connection.interrupt, self._connection.close
+        for statement in ("PRAGMA temp_store = MEMORY", "BEGIN"):
+            self._connection.execute(statement)
+
+    def columns(self, sql: str) -> list[tuple[str, Any]]:
+        """Return the names of the columns of a SELECT, and their types in Arrow, if they have any."""
+        return [(name, None) for name, *_ in self._connection.execute(sql).description]
+
+    def frame(self, sql: str) -> pl.DataFrame:
+        """Return the rows of one SELECT."""
+        cursor = self._connection.execute(sql)
+        schema = dict.fromkeys((name for name, *_ in cursor.description), pl.String)
+        batches = iter(lambda: cursor.fetchmany(_BATCH), [])
+        return pl.concat([pl.DataFrame(schema=schema), *(pl.DataFrame(rows, schema, orient="row") for rows in batches)])
+
+
+class _Arrow:
+    """A connection that returns Arrow."""
+
+    def batches(self, sql: str) -> pa.RecordBatchReader:
+        """Run one SELECT."""
+        raise NotImplementedError
+
+    def columns(self, sql: str) -> list[tuple[str, Any]]:
+        """Return the names of the columns of a SELECT, and their types in Arrow."""
+        return [(field.name, field) for field in self.batches(sql).schema]
+
+    def frame(self, sql: str) -> pl.DataFrame:
+        """Return the rows of one SELECT."""
+        reader = self.batches(sql)
+        return pl.concat([_frame(batch) for batch in (reader.schema.empty_table(), *reader)], how="vertical")
+
+
+class _DuckDB(_Arrow):
     """A DuckDB file. It writes no parts of the log: if memory is short, the query fails."""
 
     scheme = _DUCKDB
@@ -133,15 +171,13 @@ class _DuckDB:
         return self._connection.sql(statement).to_arrow_reader(_BATCH)
 
 
-class _Adbc:
-    """A connection by the ADBC driver of a URL scheme. SQLite cannot be cancelled."""
+class _Adbc(_Arrow):
+    """A connection by the ADBC driver of a URL scheme."""
 
     def __init__(self, scheme: str, uri: str) -> None:
         self.scheme = scheme
         if scheme in _POSTGRES:
             from adbc_driver_postgresql.dbapi import connect
-        elif scheme == _SQLITE:
-            from adbc_driver_sqlite.dbapi import connect
         else:
             from adbc_driver_manager.dbapi import connect
         self._connection = connect(uri)
@@ -159,7 +195,7 @@ class _Adbc:
         self._connection.close()
 
 
-_Connection = _DuckDB | _Adbc
+_Connection = _Sqlite | _DuckDB | _Adbc
 """A read-only connection, in one transaction."""
 
 
@@ -169,7 +205,7 @@ def _connect(source: str | Path) -> _Connection:
         form = _file_format(file)
         hint = "check that no other program has it open, and that it was not written by a newer version"
         with _plain_words(f"{file}: cannot be opened", hint):
-            return _DuckDB(file) if form == _DUCKDB else _Adbc(_SQLITE, f"{file.resolve().as_uri()}?mode=ro")
+            return _DuckDB(file) if form == _DUCKDB else _Sqlite(file)
     scheme = str(url_scheme(str(source)))
     hint = "check the URL, the password, that the server is running, and that its ADBC driver is installed"
     if scheme in _POSTGRES:
@@ -201,18 +237,17 @@ def _fetched(
         source = (
             f"(\n{reading.query.strip().rstrip(';')}\n) AS travas" if reading.query else _table(connection, reading)
         )
-        schema = connection.batches(f"SELECT * FROM {source} WHERE 1 = 0").schema
-    if len(set(schema.names)) < len(schema.names):
+        fields = connection.columns(f"SELECT * FROM {source} WHERE 1 = 0")
+    present, types = [name for name, _ in fields], dict(fields)
+    if len(types) < len(present):
         raise LogError(f"{where}: two columns have the same name; name the columns in the query")
-    columns = None if chosen is None else chosen(schema.names)
-    fields = [schema.field(name) for name in (schema.names if columns is None else columns.names)]
+    columns = None if chosen is None else chosen(present)
     selected = ", ".join(
-        f"{_value(connection.scheme, field, columns)} AS {_quoted(connection.scheme, field.name)}" for field in fields
+        f"{_value(connection.scheme, name, types[name], columns)} AS {_quoted(connection.scheme, name)}"
+        for name in (present if columns is None else columns.names)
     )
     with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
-        reader = connection.batches(f"SELECT {selected} FROM {source}")
-        frame = pl.concat([_frame(batch) for batch in (reader.schema.empty_table(), *reader)], how="vertical")
-    return frame.cast(pl.String) if connection.scheme == _SQLITE else frame
+        return connection.frame(f"SELECT {selected} FROM {source}")
 
 
 def _frame(batch: Any) -> pl.DataFrame:
@@ -240,8 +275,7 @@ def _table(connection: _Connection, reading: Reading) -> str:
 
 def _tables(connection: _Connection) -> list[tuple[str, str]]:
     """Return schema and name of every table and view."""
-    listed = connection.batches(_SQLITE_TABLES if connection.scheme == _SQLITE else _TABLES).read_all()
-    return sorted(zip(*(column.to_pylist() for column in listed.columns), strict=True))
+    return sorted(connection.frame(_SQLITE_TABLES if connection.scheme == _SQLITE else _TABLES).rows())
 
 
 def _name(connection: _Connection, parts: Sequence[str]) -> str:
@@ -253,13 +287,14 @@ def _quoted(scheme: str, name: str) -> str:
     return f"{mark}{name.replace(mark, mark * 2)}{mark}"
 
 
-def _value(scheme: str, field: pa.Field, columns: Columns | None) -> str:
+def _value(scheme: str, column: str, field: pa.Field | None, columns: Columns | None) -> str:
     """Return the expression of a column, by its type in the schema alone (docs/reading.md, lemma 9)."""
+    name = _quoted(scheme, column)
+    if field is None:
+        return f"coalesce(CAST({name} AS TEXT), '')"
     from pyarrow import types
 
-    name, kind = _quoted(scheme, field.name), field.type
-    if scheme == _SQLITE:  # a column has no type there: every value is read as its text
-        return f"coalesce(CAST({name} AS TEXT), '')"
+    kind = field.type
     if types.is_timestamp(kind) or types.is_date(kind):
         if scheme not in _POSTGRES:
             return name
@@ -272,7 +307,7 @@ def _value(scheme: str, field: pa.Field, columns: Columns | None) -> str:
     if any(is_plain(kind) for is_plain in (*plain, types.is_string, types.is_large_string, types.is_string_view)):
         return name
     is_numeric = (field.metadata or {}).get(b"POSTGRESQL:type") == b"numeric"
-    if is_numeric and columns is not None and field.name in _numbers(columns):
+    if is_numeric and columns is not None and column in _numbers(columns):
         return f"CAST({name} AS double precision)"
     return f"CAST({name} AS varchar)"
 

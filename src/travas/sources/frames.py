@@ -84,10 +84,8 @@ def sheet_names(path: Path) -> list[str]:
 
 @contextmanager
 def _workbook(path: Path, where: str) -> Iterator[Any]:
-    try:
-        import fastexcel
-    except ImportError:
-        raise MissingExtraError("reading an Excel workbook", "excel") from None
+    import fastexcel
+
     with polars_faults(where, "an Excel workbook", "it may be encrypted or damaged: save it again as .xlsx"):
         yield fastexcel.read_excel(path)
 
