@@ -21,7 +21,7 @@ from travas.settings.table import BY_NAME, SETTINGS, setting
 from travas.sources.doctor.diagnosis import PROPOSED
 from travas.sources.files import Format
 from travas.sources.period import Calendar
-from travas.sources.reading import DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order
+from travas.sources.reading import Decimal, DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order
 
 
 def commands(group: Any) -> dict[str, Any]:
@@ -79,6 +79,7 @@ def test_examples_are_values_and_no_other_types_are() -> None:
 
 LITERALS = {
     "format": Format, "order": Order, "on_missing": OnMissing, "duplicate_cases": DuplicateCases, "lifecycle": Lifecycle,
+    "decimal": Decimal,
     "duplicate_events": DuplicateEvents, "guarantee": GuaranteeRule, "resolution": Resolution, "frequencies": Frequencies,
     "profile": Profile, "every": Calendar,
 }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..errors import ParameterError
-from .console import console, phases, print_json, progress, rows_of
+from .console import console, phases, print_caution, print_json, progress, rows_of
 from .options import (
     AsJson,
     Confidential,
@@ -268,7 +268,7 @@ def release(
     if period is not None:
         project = project.with_values({"period": period})
     with phases() as watch:
-        made = make_release(project, watch)
+        made = make_release(project, watch, print_caution)
     with made.outcome.after_release():
         add_report(project, made)
         released, account = made.outcome.release, made.outcome.account
@@ -281,6 +281,7 @@ def release(
         console().print(rows_of([("period", made.period or "the whole log"), *files.items()]))
         if account is not None:
             print_charge(account)
+        console().print(f"next       travas verify {shlex.quote(str(made.release))}; read and hand over {made.report}")
 
 
 _QUESTIONS = {

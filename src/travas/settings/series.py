@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -67,7 +67,7 @@ def with_period(project: Project, now: datetime | None = None) -> Project:
     return project.with_values({"period": latest_period(every, (now or datetime.now(UTC)) - grace)})
 
 
-def make_release(project: Project, watch: Watch) -> ProjectRelease:
+def make_release(project: Project, watch: Watch, caution: Callable[[str], None] = lambda _: None) -> ProjectRelease:
     """Make the release of a project, or of its period; `add_report` adds the report."""
     project = with_period(project).with_values({"output": project.stated("output", "release.xes.gz")})
     request, period = project.request(), project.reading().period
@@ -77,7 +77,7 @@ def make_release(project: Project, watch: Watch) -> ProjectRelease:
     guarantee = release_files(output)[1]
     with _new_folder(folder):
         check_report(folder / REPORT, "fail", guarantee, output)
-        outcome = run(replace(request, output=output, about=_about(project, request.about, period)), watch)
+        outcome = run(replace(request, output=output, about=_about(project, request.about, period)), watch, caution)
     return ProjectRelease(outcome, period.name if period else None, folder, output, stated_cases)
 
 
