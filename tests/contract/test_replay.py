@@ -69,7 +69,9 @@ RULES = {name: Rule(name) for name in MECHANISMS} | {
         ("--attributes", "ward"),
         {"attribute": ("ward",)},
     ),
-    "map with its parts": Rule("map", {"parts": PARTS}, tuple(f"--parts={part}" for part in PARTS), {"parts": tuple(PARTS)}),
+    "map with its parts": Rule(
+        "map", {"parts": PARTS}, tuple(f"--parts={part}" for part in PARTS), {"parts": tuple(PARTS)}
+    ),
 }
 """Every mechanism; options that it needs, and options by which it measures more."""
 
