@@ -331,20 +331,20 @@ function aside(model) {
     const chart = make("div", { className: "columns" }, ...columns);
     chart.setAttribute("role", "img");
     chart.setAttribute("aria-label", `Distribution of the throughput time: median ${median}`);
-    cards.push(make("section", {}, make("h3", { textContent: "Throughput time" }), make("p", { className: "big", textContent: median }),
+    cards.push(make("section", {}, make("strong", { textContent: "Throughput time" }), make("p", { className: "big", textContent: median }),
       make("p", { className: "small", textContent: `median, ${model.times === "generated" ? "generated" : "measured"}; half of the cases ${lower} to ${upper}` }), chart,
       make("p", { className: "ends small" }, make("span", { textContent: bars[0].label.split(" to ")[0] }), make("span", { textContent: bars.at(-1).label.split(" to ").at(-1) }))));
   }
   const repeated = model.activities.filter((one) => one.repeated > 0).sort((a, b) => b.repeated / b.count - a.repeated / a.count).slice(0, 5);
   if (repeated.length) {
-    cards.push(make("section", {}, make("h3", { textContent: "Rework" }), make("p", { className: "small", textContent: "share of the cases of an activity that repeat it" }),
+    cards.push(make("section", {}, make("strong", { textContent: "Rework" }), make("p", { className: "small", textContent: "share of the cases of an activity that repeat it" }),
       ...repeated.map((one) => {
         const fill = make("i"), value = Math.min(one.repeated / Math.max(one.count, 1), 1);
         fill.style.width = `${100 * value}%`;
         return make("div", { className: "rework" }, make("span", { textContent: one.name }), make("b", { textContent: percent(value) }), make("div", { className: "track" }, fill));
       })));
   }
-  return cards.length ? make("aside", { className: "map-aside" }, ...cards) : null;
+  return cards.length ? make("div", { className: "map-aside" }, ...cards) : null;
 }
 
 function legend(model, isTime) {
@@ -442,7 +442,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
   const notes = make("div", { className: "map-notes" }, ...model.captions.map((words) => make("p", { textContent: words })));
   const [number, ...words] = (model.headline ?? "").split(/(?<=%) /);
   const headline = isCompared ? [make("p", { className: "map-headline" }, make("b", { textContent: number }), ` ${words.join(" ")}`)] : [];
-  root.replaceChildren(...headline, controls, make("div", { className: "map-body" }, frame, ...(side ? [side] : [])), make("footer", {}, keys, status, notes));
+  root.replaceChildren(...headline, controls, make("div", { className: "map-body" }, frame, ...(side ? [side] : [])), make("div", { className: "map-foot" }, keys, status, notes));
 
   // The parts that are near what is searched or pointed at; null if everything is.
   const around = (keys) => new Set([...keys, ...state.layout.part.paths.filter((path) => keys.includes(path.before) || keys.includes(path.after)).flatMap((path) => [path, path.before, path.after])]);
