@@ -2,7 +2,7 @@
 
 For the paper's 50 cells, and at ε = 1, δ = 1e-6 on all public logs: the mean of |count − true cases| / true cases over the
 released variants, and the exact relative log similarity (of logs with many variants, that of samples). RUNS seeded draws.
-Writes benchmarks/results/counts.csv and prints its means; docs/utility-variants.md has those by ε and δ.
+Writes benchmarks/results/counts.csv and prints its means; docs/benchmarks.md has those by ε and δ.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def _mechanisms(results: Results) -> Iterator[str]:
         "SaCoFa and uTraVaS as published spend budget that they do not count ([SaCoFa](mechanisms/sacofa.md), "
         "[uTraVaS](mechanisms/utravas.md)): what they keep beyond the others is not available at this ε and δ."
     )
-    yield "PRIPEL changes times and attributes and is compared elsewhere: [utility](utility-synthesis.md#compared-with-pripel)."
+    yield "PRIPEL changes times and attributes and is compared elsewhere: [utility](benchmarks.md#compared-with-pripel)."
 
 
 # ------------------------------------------------------------------------------------------------------- log by log

@@ -1,4 +1,4 @@
-"""A year of monthly releases on a real log: ε = 1 a month under periods, against ε/12 without (docs/periods.md).
+"""A year of monthly releases on a real log: ε = 1 a month under periods, against ε/12 without (docs/every-month.md).
 
 The log is released month by month as it grows: the release of a month sees only what was dated before its end and its
 grace period. Everything printed is about public logs.

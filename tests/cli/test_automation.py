@@ -1,4 +1,4 @@
-"""Release projects without people: errors for machines, quiet runs, and the recipes of docs/automation.md."""
+"""Release projects without people: errors for machines, quiet runs, and the recipes of docs/every-month.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_errors_are_one_object_with_stable_keys(travas: Run, start: Start) -> No
     error = json.loads(ran.out)["error"]
     assert set(error) == keys and error["code"] == ran.code == 3 and error["kind"] == "BudgetError"
     assert error["message"] in ran.err and error["charged"] is False
-    page = (ROOT / "docs" / "automation.md").read_text()
+    page = (ROOT / "docs" / "every-month.md").read_text()
     assert all(f"| `{key}` |" in page for key in keys)
     error = json.loads(travas("release", "--period", "x", "--json").out)["error"]
     assert error["field"] == "period"
@@ -56,7 +56,7 @@ def test_there_are_no_colours_outside_a_terminal(start: Start, folder: Path) -> 
 
 def recipes() -> dict[str, str]:
     """The code blocks of the recipes, by their headings."""
-    page = (ROOT / "docs" / "automation.md").read_text().partition("## Recipes")[2]
+    page = (ROOT / "docs" / "every-month.md").read_text().partition("## Without a terminal")[2]
     return dict(re.findall(r"### ([^\n]+)\n\n(?:<!--[^\n]*\n)?```\w+\n(.*?)```", page, flags=re.DOTALL))
 
 

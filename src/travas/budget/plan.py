@@ -66,7 +66,7 @@ class Plan:
         exact = self.exact[0] >= self.basic[0] * Fraction(101, 100)
         other = "exact composition (travas budget create --composition exact)" if exact else "basic composition"
         return (
-            "Recommended: releases of periods (--period, travas docs periods), if cases are closed by an activity or a gap "
+            "Recommended: releases of periods (--period, travas docs every-month), if cases are closed by an activity or a gap "
             f"and the unit is the case; otherwise {other}, or fewer releases."
         )
 

@@ -167,7 +167,7 @@ def _options(arguments: list[str]) -> set[str]:
 
 
 def _fail(message: str, code: int, error: TravasError | None = None) -> int:
-    """Print an error: one line on standard error and, with --json, one object on standard output (docs/automation.md)."""
+    """Print an error: one line on standard error and, with --json, one object on standard output (docs/every-month.md)."""
     from ..sources.files import without_secrets
 
     one_line = " ".join(without_secrets(message).splitlines())

@@ -108,7 +108,7 @@ class Project:
                     field=name,
                 )
         lines = [
-            "# A release project of travas (travas docs project). Make the release: travas release travas.toml",
+            "# A release project of travas (travas docs every-month). Make the release: travas release travas.toml",
             "# All settings: travas docs reference/settings. None is chosen by looking at single cases of the log.",
         ]
         for section, about in SECTIONS.items():

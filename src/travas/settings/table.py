@@ -30,7 +30,7 @@ SECTIONS: Mapping[Section, str] = {
     "mechanism": "What is released, and how. Public, and not chosen by looking at the log.",
     "output": "What is written, and what the README says.",
     "account": "What is charged, under which rules, and why. Use one data set for everything about the same people.",
-    "period": "Which cases a release counts: those closed in its period. Different periods cost once: travas docs periods.",
+    "period": "Which cases a release counts: those closed in its period. Different periods cost once: travas docs every-month.",
 }
 """The tables of travas.toml, and what they are about."""
 
