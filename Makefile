@@ -120,7 +120,8 @@ bench-ledger: .venv/installed-bench
 
 reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores; resumes where it stopped
 	mkdir -p experiments/results
-	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet --plot docs/images/paper
+	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet
+	$(BIN)/python benchmarks/heatmaps.py experiments/results/paper.summary.csv docs/images/paper
 	$(BIN)/python benchmarks/reproduce.py experiments/results/paper.parquet
 
 leaderboard: .venv/installed-bench ## all mechanisms on the public logs, smaller ones first: hours; resumes where it stopped; MINUTES=20 stops each of its two grids then

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from heatmaps import rendered
 from leaderboard_results import (
     NOTHING,
     ORIGINS,
@@ -22,8 +23,7 @@ from leaderboard_results import (
     is_level,
     results_in,
 )
-
-from travas.plots.figures import new_figure, rendered
+from matplotlib.figure import Figure
 
 COLUMNS = {
     SIMILARITY: "similarity",
@@ -196,7 +196,7 @@ def picture(results: Results) -> bytes:
     value = {(row["label"], log): row["mean"] for log in results.logs for row in results.ranked(log, delta)}
     labels = _by_mean(results)
     logs = sorted(results.logs, key=lambda log: -fmean(value[label, log] for label in labels))
-    figure = new_figure((11, 4.6))
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
     axes: Any = figure.subplots()
     image = axes.imshow(
         [[value[label, log] for log in logs] for label in labels], cmap="cividis", vmin=0, vmax=1, aspect="auto"
@@ -211,7 +211,7 @@ def picture(results: Results) -> bytes:
     figure.colorbar(image, ax=axes, pad=0.01, label="similarity, higher is better")
     title = f"Similarity to the original at ε = 1, δ = {delta_text(delta)}; below the line: guarantee {NOTHING}"
     figure.suptitle(title, fontsize=11)
-    return rendered(figure, "png")
+    return rendered(figure)
 
 
 if __name__ == "__main__":

@@ -31,11 +31,6 @@ def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     assert [charge["number"] for charge in history] == [1, 2] and history[0]["minimum_cases"] == 1
     assert "hospital" in travas("budget", "show", "--history").out and "hospital" in travas("budget", "show").out
     assert "similar names: 'hospital'" in travas("budget", "show", "hopsital").err
-    for name in ("charges.csv", "charges.json"):
-        assert travas("budget", "show", "-o", tmp_path / name).code == 0
-        assert travas("budget", "show", "-o", tmp_path / name).code == 2  # exists
-    assert (tmp_path / "charges.csv").read_text().splitlines()[1].startswith("1,2")
-    assert json.loads((tmp_path / "charges.json").read_text())["charges"] == history
 
 
 def test_a_log_without_a_name_is_explained_once(travas: Run, small_csv: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from travas.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
-    "nicegui", "polars", "pandas", "pyarrow", "matplotlib", "pm4py", "scipy", "sqlite3", "dp_accounting",
+    "nicegui", "polars", "pandas", "pyarrow", "pm4py", "scipy", "sqlite3", "dp_accounting",
     "duckdb", "adbc_driver_manager", "pyspark",
 )  # fmt: skip
 

@@ -11,11 +11,9 @@ import pytest
 from scipy import stats
 
 from travas import ParameterError
-from travas.evaluation import results as pictures
 from travas.evaluation.compare import find_metric
 from travas.evaluation.experiment import ORIGINAL, Grid, GridEntry, LogFile
 from travas.evaluation.results import mean_with_interval, summary
-from travas.plots import figures
 from travas.sources.reading import DEFAULT_READING
 
 LOG = LogFile("small", Path("small.csv"), DEFAULT_READING, "0" * 16)
@@ -89,20 +87,3 @@ def test_the_direction_of_another_package_is_its_own(tmp_path: Path, monkeypatch
     assert (find_metric("directed:loss").better, find_metric("directed:gain").better) == ("lower", "higher")
     with pytest.raises(ParameterError, match="with better = 'bigger'; use one of higher, lower, closer to zero"):
         find_metric("misdirected:loss")
-
-
-# ---------------------------------------------------------------------------------------------------------- pictures
-
-
-def test_pictures_have_one_direction_for_better(
-    results: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(figures, "rendered", lambda figure, form: drawn.setdefault(str(len(drawn)), figure) and b"")
-    paths = pictures.draw_experiment(grid(), results, tmp_path / "pictures")
-    names = [path.stem.removeprefix("small-") for path in paths]
-    assert names == ["relative_log_similarity", "absolute_log_difference_length"]
-    by_name = dict(zip(names, drawn.values(), strict=True))
-    heat, reverse = (by_name[metric].axes[0].images[0].cmap.name for metric in METRIC_RUNS)
-    assert (heat, reverse) == ("cividis", "cividis_r")  # better is brighter
-    assert all("CONFIDENTIAL" in figure.get_suptitle() for figure in drawn.values())

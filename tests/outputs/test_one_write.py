@@ -12,7 +12,6 @@ import pytest
 import travas
 from conftest import Run
 from travas.errors import OutputError
-from travas.outputs.pictures import write_picture
 from travas.outputs.write import write_hospital_log
 from travas.web import tasks
 from travas.web.recipe import Recipe
@@ -23,13 +22,11 @@ ALLOWED = {
     "outputs": "to the partial file of a reservation",
     "evaluation/experiment.py": "the journal, and the results by atomic_output",
     "evaluation/results.py": "by atomic_output",
-    "cli/budget.py": "by atomic_output",
     "cli/demo_command.py": "by atomic_output",
     "settings/project.py": "by atomic_output",
     "report/report_file.py": "by atomic_output",
-    "plots/figures.py": "into memory",
     "budget/ledger_file.py": "the ledger, which is a database",
-    "sources/files.py": "a private copy of standard input, which is a log",
+    "sources/engine.py": "a private copy of standard input, which is a log",
     "web/result/handover.py": "a zip under another name until it is complete, only for its owner",
     "web/storage.py": "the lock of the uploads",
     "web/transfers.py": "uploads, which are inputs",
@@ -62,27 +59,6 @@ def _fails(*_: Any, **__: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_a_picture_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "picture.png"
-    path.write_bytes(b"old")
-    monkeypatch.setattr(Path, "write_bytes", _fails)
-    with pytest.raises(OutputError, match="the disk is full") as caught:
-        write_picture(path, lambda form: form.encode())
-    assert caught.value.field == "plot"
-    monkeypatch.undo()
-    assert path.read_bytes() == b"old" and [entry.name for entry in tmp_path.iterdir()] == ["picture.png"]
-    assert write_picture(path, lambda form: form.encode()).read_bytes() == b"png"
-
-
-@pytest.mark.parametrize("name", ["picture.gif", "picture", "no/picture.png"])
-def test_a_picture_that_cannot_be_written_is_not_drawn(name: str, tmp_path: Path) -> None:
-    def draw(form: str) -> bytes:
-        pytest.fail("the path is checked first")
-
-    with pytest.raises(OutputError):
-        write_picture(tmp_path / name, draw)
-
-
 def test_the_example_log_is_made_once_and_never_over_another_file(tmp_path: Path) -> None:
     path = write_hospital_log(tmp_path / "new" / "hospital.csv")
     before = path.stat().st_mtime_ns
@@ -91,22 +67,6 @@ def test_the_example_log_is_made_once_and_never_over_another_file(tmp_path: Path
     with pytest.raises(OutputError, match="not the demo's log"):
         write_hospital_log(path)
     assert path.read_text() == "mine"
-
-
-def test_an_export_is_whole_or_not_there(travas: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    book = tmp_path / "book.db"
-    assert travas("budget", "create", "x", "--no-limit", "--ledger", book).code == 0
-    target = tmp_path / "charges.csv"
-    write_text = Path.write_text
-
-    def half(path: Path, text: str, **options: Any) -> int:
-        write_text(path, text[:5], **options)
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", half)
-    ran = travas("budget", "show", "-o", target, "--ledger", book)
-    assert ran.code == 2 and "the disk is full" in ran.err
-    assert [path.name for path in tmp_path.iterdir()] == ["book.db"]
 
 
 @pytest.fixture

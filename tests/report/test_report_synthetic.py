@@ -65,8 +65,3 @@ def test_an_empty_synthetic_log_is_explained(tmp_path: Path) -> None:
     made = Synthesis(1, "1e-6")
     page = report_of(synthesize({}, epsilon=made.epsilon, delta=made.delta), tmp_path, ".json")
     assert "The synthetic log is empty" in page and "use a ladder" not in page
-
-
-def test_the_picture_says_that_it_is_synthetic(release: SyntheticRelease, tmp_path: Path) -> None:
-    picture = release.draw(tmp_path / "picture.svg").read_text()
-    assert "Synthetic log: " in picture and "Released log" not in picture

@@ -30,7 +30,6 @@ KNOWN = (  # texts in the metadata, and the licence that they mean
     (r"python software foundation|psf", "PSF-2.0"),
     (r"isc", "ISC"),
     (r"gnu general public|gpl", "GPL-3.0-or-later"),
-    (r"matplotlib", "PSF-2.0"),
     (r"mit license|permission is hereby granted|mit", "MIT"),
 )
 COPYLEFT = re.compile(r"\bA?GPL")

@@ -91,7 +91,7 @@ SMOKES: dict[str, Smoke] = {
     "pandas": script(PANDAS),
     "metrics": command("compare", "hospital.csv", "release.json"),
     "models": command("compare", "hospital.csv", "release.json", "--metrics", "fitness"),
-    "plot": command("verify", "release.json.guarantee.json", "release.json", "--curve", "--plot", "curve.png"),
+    "plot": command("map", "hospital.csv", "--epsilon", "1", "--delta", "1e-6", "-o", "map.svg"),
     "web": serve,
     "compression": command("doctor", "hospital.csv.zst"),
     "sql": command("doctor", "duckdb:///hospital.db", "--table", "events"),

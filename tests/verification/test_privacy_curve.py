@@ -179,12 +179,11 @@ def test_no_curve_without_a_guarantee() -> None:
         privacy_curve(tree)
 
 
-def test_the_command_line_prints_and_draws_it(travas: Run, tmp_path: Path, small_csv: Path) -> None:
+def test_the_command_line_prints_it(travas: Run, tmp_path: Path, small_csv: Path) -> None:
     out = tmp_path / "release.json"
     assert travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
-    ran = travas("verify", f"{out}.guarantee.json", "--curve", "--plot", tmp_path / "curve.svg")
+    ran = travas("verify", f"{out}.guarantee.json", "--curve")
     assert ran.code == 0 and "Worst-case δ at other ε" in ran.out and "exact" in ran.out
-    assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
     stated = json.loads(travas("verify", f"{out}.guarantee.json", "--curve", "--json").out)["curve"]
     at_one = next(point for point in stated if point["epsilon"] == "1")
     assert Fraction(at_one["at_most"]) <= Fraction("1.001e-6") and len(stated) == 17

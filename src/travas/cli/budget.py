@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import functools
-import io
-import json
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ..errors import LedgerError, OutputError, ParameterError
+from ..errors import LedgerError, ParameterError
 from .console import console, panel, print_json, progress
 from .options import AsJson, HelpfulCommand, HelpfulGroup, opt, with_settings
 
@@ -25,10 +21,6 @@ app = typer.Typer(
     cls=HelpfulGroup, no_args_is_help=True, help="Manage the budgets of data sets and show what was spent."
 )
 _command = functools.partial(app.command, cls=HelpfulCommand)
-_COLUMNS = (
-    "number", "time", "dataset", "location", "mechanism", "epsilon", "delta", "unit", "max_cases", "case",
-    "period", "minimum_cases", "standing", "software", "reason", "signed_off_by", "reference", "policy",
-)  # fmt: skip
 
 
 @_command()
@@ -94,23 +86,17 @@ def create(
 def show(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this data set.")] = None,
     history: Annotated[bool, opt("List all charged releases in order.", None, "--history")] = False,
-    output: Annotated[
-        Path | None, opt("Write all charges to a new .csv or .json file.", "OUT", "--output", "-o")
-    ] = None,
     as_json: AsJson = False,
     *,
     project: Project,
 ) -> None:
     """Show what was spent and what is left, in all and in this year, or the history of all charges.
 
-    Examples: travas budget show hospital · travas budget show --history · travas budget show -o charges.csv
+    Examples: travas budget show hospital · travas budget show --history
     """
     book = existing_ledger(project)
     accounts = book.accounts() if name is None else [book.account(name)]
     entries = book.history() if name is None else accounts[0].entries
-    if output is not None:
-        _export(output, accounts, entries)
-        return
     if not history:
         _print_accounts(accounts, as_json)
         if not as_json:
@@ -134,26 +120,6 @@ def _print_history(entries: Any) -> None:
         facts["case"] = facts["case"] or "not recorded"
         table.add_row(*(str(facts[key] or "") for key in shown))
     console().print(table if entries else "no charges yet")
-
-
-def _export(output: Path, accounts: list[Account], entries: Any) -> None:
-    """Write all charges as CSV, or all charges and budgets as JSON."""
-    from ..outputs.atomic import atomic_output, check_target
-
-    if output.suffix not in (".csv", ".json"):
-        raise OutputError(f"{output}: unsupported file extension; supported: .csv, .json", field="output")
-    check_target(output, "fail")
-    charges = [entry.as_json() for entry in entries]
-    stream = io.StringIO()
-    if output.suffix == ".json":
-        budgets = [_facts(account) for account in accounts if account.budget]
-        stream.write(json.dumps({"budgets": budgets, "charges": charges}, indent=2, ensure_ascii=False) + "\n")
-    else:
-        writer = csv.DictWriter(stream, _COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(charges)
-    with atomic_output(output, "fail") as partial:
-        partial.write_text(stream.getvalue(), encoding="utf-8", newline="")
 
 
 @_command("plan")

@@ -29,7 +29,6 @@ def verify(
     curve: Annotated[
         bool, opt("Also compute the exact privacy curve: the worst-case δ at other ε.", None, "--curve")
     ] = False,
-    plot: Annotated[Path | None, opt("Draw the privacy curve: .png, .svg or .pdf.", "FILE")] = None,
     as_json: AsJson = False,
     *,
     project: Project,
@@ -61,7 +60,7 @@ def verify(
     if facts.standing is Standing.NOT_ESTABLISHED:
         reasons = "; ".join(facts.assumptions)
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
-    losses = _privacy_curve(mechanism, plot) if curve or plot is not None else ()
+    losses = _privacy_curve(mechanism) if curve else ()
     cases = explain.check_stated_cases(cast("int | None", project.values.get("stated_cases")))
     weak = explain.weak_protection(facts.epsilon, facts.delta, cases, facts.unit.noun)
     if as_json:
@@ -72,8 +71,6 @@ def verify(
     _show_keep_curve(mechanism)
     if losses:
         _show_privacy_curve(losses)
-    if plot is not None:
-        console().print(f"figure: {plot}")
 
 
 def _as_json(verified: Verified) -> dict[str, Any]:
@@ -135,15 +132,11 @@ def _show_keep_curve(mechanism: Mechanism) -> None:
     panel(rows, f"Probability that a variant is released, by its number of {noun}", "cyan")
 
 
-def _privacy_curve(mechanism: Mechanism, plot: Path | None) -> tuple[Point, ...]:
-    """Compute the privacy curve, and draw it if wanted."""
-    from ..verification.privacy_curve import draw_curve, points
+def _privacy_curve(mechanism: Mechanism) -> tuple[Point, ...]:
+    from ..verification.privacy_curve import points
 
     with progress("computing the privacy curve"):
-        curve = points(mechanism)
-    if plot is not None:
-        draw_curve(mechanism, curve, plot)
-    return curve
+        return points(mechanism)
 
 
 def _show_privacy_curve(points: tuple[Point, ...]) -> None:

@@ -194,7 +194,6 @@ def forecast(
     abstractions: Annotated[
         str | None, opt("With a log: the abstractions to compare, from fine to coarse.", "LIST")
     ] = None,
-    plot: Annotated[Path | None, opt("Draw a figure: .png, .svg or .pdf.", "FILE")] = None,
     kinds: Annotated[
         bool, opt("Compare kinds of release: variants, ladder, synthetic log, map.", None, "--kinds")
     ] = False,
@@ -210,11 +209,11 @@ def forecast(
     Supports only the mechanisms optimal and travas: what others keep depends on more than the case count. With --kinds it
     compares variants, a ladder, a synthetic log and a process map instead, and says when to use which.
 
-    Examples: travas forecast --epsilon 1 --delta 1e-6 --plot kept.png · travas forecast hospital.xes.gz ·
+    Examples: travas forecast --epsilon 1 --delta 1e-6 · travas forecast hospital.xes.gz ·
     travas forecast --kinds --epsilon 1 --delta 1e-6 --stated-cases 5000
     """
     from .. import explain
-    from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances, draw_chances, draw_forecast
+    from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS, chances
     from ..evaluation.forecast import forecast as forecast_log
     from ..trusted.numbers import typed_whole_number
 
@@ -227,8 +226,8 @@ def forecast(
     if kinds:
         if any(name in names_of("mechanism") for name in project.values):
             raise ParameterError("--kinds compares mechanisms with their default options; remove the mechanism")
-        if len(epsilon or ()) != 1 or len(delta or ()) != 1 or plot is not None or abstractions is not None:
-            raise ParameterError("--kinds requires one --epsilon and one --delta, without --plot and --abstractions")
+        if len(epsilon or ()) != 1 or len(delta or ()) != 1 or abstractions is not None:
+            raise ParameterError("--kinds requires one --epsilon and one --delta, without --abstractions")
         _compare_kinds(log, (epsilon or [""])[0], (delta or [""])[0], cases, activities, project.reading(), as_json)
         return
     if activities is not None:
@@ -241,21 +240,13 @@ def forecast(
     reasons = (explain.weak_protection(rule.epsilon, rule.delta, cases, rule.unit.noun) for rule in rules)
     weak = list(dict.fromkeys(why for parts in reasons for why in parts))
     if log is None:
-        curves = [(rule, chances(rule)) for rule in rules]
-        if plot is not None:
-            draw_chances(curves, plot)
-        _show_chances(curves, weak, as_json)
+        _show_chances([(rule, chances(rule)) for rule in rules], weak, as_json)
     else:
         from ..sources.engine import read
 
         with progress("reading the log") as watch:
             variants = read(log, project.reading(), watch)
-        result = forecast_log(variants, rules, abstractions or ABSTRACTIONS)
-        if plot is not None:
-            draw_forecast(result, plot)
-        _show_forecast(result, weak, as_json)
-    if plot is not None and not as_json:
-        console().print(f"figure: {plot}{f' {CONFIDENTIAL}' if log else ''}")
+        _show_forecast(forecast_log(variants, rules, abstractions or ABSTRACTIONS), weak, as_json)
 
 
 def _show_chances(curves: list[tuple[Mechanism, list[Chance]]], weak: list[str], as_json: bool) -> None:
@@ -387,27 +378,22 @@ def compare(
     metrics: Annotated[
         list[str] | None, opt("Compute only this metric; repeatable. See: travas docs metrics.", "NAME")
     ] = None,
-    plot: Annotated[Path | None, opt("Draw a figure: .png, .svg or .pdf.", "FILE")] = None,
     as_json: AsJson = False,
     *,
     project: Project,
 ) -> None:
     """Measure how much of a log is preserved. The output is confidential, because the original log is read.
 
-    Example: travas compare hospital.xes.gz release.xes.gz --plot what-survived.png
+    Example: travas compare hospital.xes.gz release.xes.gz
     """
     from ..evaluation.compare import compare as compare_logs
 
     with phases() as watch:
-        comparison = compare_logs(
-            original, released, metrics or None, reading=project.reading(), plot=plot, watch=watch
-        )
+        comparison = compare_logs(original, released, metrics or None, reading=project.reading(), watch=watch)
     if as_json:
         print_json(comparison.as_json() | {"confidential": True, "remarks": list(comparison.remarks)})
     else:
         _show_comparison(comparison)
-        if plot is not None:
-            console().print(f"figure: {plot} {CONFIDENTIAL}")
 
 
 def _show_comparison(comparison: Comparison) -> None:

@@ -96,16 +96,15 @@ def experiment(
     ] = None,
     data: Annotated[Path | None, opt("Folder of the logs. Default: as set in the grid.", "DIR")] = None,
     workers: Annotated[str | None, opt("Number of processes. Default: all cores.", "NUMBER")] = None,
-    plot: Annotated[Path | None, opt("Draw the results as heatmaps.", "DIR")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a grid of logs × mechanisms × ε × δ. Resumes where it stopped. The results are confidential.
 
-    Example: travas experiment experiments/paper.toml --plot docs/images
+    Example: travas experiment experiments/paper.toml
     """
     from ..evaluation.experiment import experiment as run_experiment
     from ..evaluation.experiment import read_grid
-    from ..evaluation.results import draw_experiment, summary, summary_path, write_summary
+    from ..evaluation.results import summary, summary_path, write_summary
     from ..trusted.numbers import typed_whole_number
 
     processes = typed_whole_number(workers, "workers")
@@ -115,14 +114,12 @@ def experiment(
         table = run_experiment(wanted, target, watch, processes)
     means = write_summary(summary(wanted, table), summary_path(target))
     failed = table.filter(table["error"].is_not_null())
-    pictures = [] if plot is None else draw_experiment(wanted, table, plot)
     if as_json:
         facts = {
             "results": str(target),
             "summary": str(means),
             "runs": len(table),
             "failed": len(failed),
-            "pictures": list(map(str, pictures)),
         }
         print_json(facts | {"confidential": True})
         return
@@ -131,4 +128,4 @@ def experiment(
     causes = failed.group_by("label", "error", maintain_order=True).len()
     for label, error, times in causes.sort("len", descending=True, maintain_order=True).head(5).iter_rows():
         rows.append(("failed", f"{times:,} × {label}: {error}"))
-    panel([*rows, *(("picture", str(picture)) for picture in pictures)], CONFIDENTIAL_UNLESS_PUBLIC, "yellow")
+    panel(rows, CONFIDENTIAL_UNLESS_PUBLIC, "yellow")

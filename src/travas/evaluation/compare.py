@@ -29,9 +29,7 @@ from ..log.questions import NO_DETAILS, Details
 from ..log.traces import Activity, Trace
 from ..mechanisms.registry import extension
 from ..outputs.guarantee_file import guarantee_path, measurements_path
-from ..outputs.pictures import write_picture
 from ..plots.chevrons import chevrons
-from ..plots.figures import draw_survival
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.process_map import MapRelease
 from ..releases.release import Release, VariantRelease
@@ -287,7 +285,6 @@ def compare(
     abstractions: str | Iterable[Abstraction] | None = None,
     *,
     reading: Reading = DEFAULT_READING,
-    plot: str | Path | None = None,
     watch: Callable[[str, float], None] = lambda _, __: None,
 ) -> Comparison:
     """Compare what was released with the original log. The result is confidential.
@@ -301,7 +298,6 @@ def compare(
             default those of the `Release` or its guarantee file. Metrics named `…_abstracted` use the original under these
             rules, all others the original.
         reading: How the original log is read. What it leaves at the default is as the release or its guarantee file states.
-        plot: A `.png`, `.svg` or `.pdf` file to draw, which is confidential.
         watch: Called with the phase and its share.
 
     Returns:
@@ -319,18 +315,12 @@ def compare(
     made = _Released.of(released)
     read_as = reading if made.reading is None else _over(made.reading, reading)
     if isinstance(made.source, MapRelease):
-        for given, field, remedy in (
-            (plot, "plot", "remove it, or draw the map"),
-            (rules, "abstractions", "remove them: it has its own"),
-            (
-                {*(names or ())} - {*MODEL_METRICS},
-                "metrics",
-                "remove all but fitness and precision: it has its own measures",
-            ),
+        for given, field, own in (
+            (rules, "abstractions", "them: it has its own"),
+            ({*(names or ())} - {*MODEL_METRICS}, "metrics", "all but fitness and precision: it has its own measures"),
         ):
             if given:
-                are = "is" if field == "plot" else "are"
-                raise ParameterError(f"{field} {are} set but the release is a process map; {remedy}", field=field)
+                raise ParameterError(f"{field} are set but the release is a process map; remove {own}", field=field)
         before = made.source.abstractions[0].of(
             _read_original(original, read_as, NO_DETAILS, partial(watch, "reading the original log"))
         )
@@ -354,8 +344,6 @@ def compare(
     values, floor = _values(names, before, after, rules)
     both = None if details == NO_DETAILS else compare_details(before, made.source)
     halves = None if both is None else details_of_halves(before, made.source)
-    if plot is not None:
-        draw_comparison(before, after, Path(plot))
     return Comparison(values, _remarks(before, after), both, None, made.frequencies, Comparison(floor, details=halves))
 
 
@@ -465,17 +453,6 @@ def _value(name: str, metric: Metric, original: Any, released: Any) -> Any:
             "use another metric",
             field="metrics",
         ) from error
-
-
-def draw_comparison(original: Log, released: Log, path: Path) -> Path:
-    """Draw the frequencies of variants in both logs, and the lost directly-follows steps. Confidential."""
-    before, after = dict(original.items()), dict(released.items())
-    ranked = sorted(before, key=lambda trace: (-before[trace], trace))
-    difference = directly_follows_difference(before, after)
-    lost, all_steps = list(difference.lost.items()), len(difference.lost) + difference.kept
-    pairs = [(before[trace], after.get(trace)) for trace in ranked]
-    lost_title = f"Steps lost: {len(lost):,} of {all_steps:,}"
-    return write_picture(path, lambda form: draw_survival(pairs, lost, lost_title, CONFIDENTIAL_HEADING, form))
 
 
 def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> Log:

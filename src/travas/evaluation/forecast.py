@@ -7,15 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr
 from ..log.abstraction import Abstraction
 from ..log.log import Log
 from ..mechanisms.mechanism import Mechanism
-from ..outputs.pictures import write_picture
-from ..plots.figures import Panel, counted_noun, draw_panels
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.estimate import KeepCurve, intervals
 from ..sources.engine import read
@@ -167,34 +164,3 @@ def _curve(mechanism: Mechanism) -> KeepCurve:
 
 def _percent(share: Fraction) -> str:
     return f"{float(share):.0%}"
-
-
-def draw_chances(curves: Sequence[tuple[Mechanism, Sequence[Chance]]], path: Path) -> Path:
-    """Draw keep probabilities and interval widths by case count. No log is read."""
-    kept, width = {}, {}
-    for rule, points in curves:
-        name = f"ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}"
-        kept[name] = [(at.cases, float(at.kept)) for at in points]
-        width[name] = [(at.cases, at.high - at.low) for at in points]
-    across = f"number of {counted_noun(curves[0][0])} of a variant in the original log"
-    row = (
-        Panel("What is released", across, "probability of release", kept, 1.05),
-        Panel("Accuracy of its frequency", across, "width of the 95 % interval", width),
-    )
-    return write_picture(path, lambda form: draw_panels([row], "", form))
-
-
-def draw_forecast(forecast: Forecast, path: Path) -> Path:
-    """Draw expected shares kept by ε, a line for each abstraction, a row of panels for each δ. Confidential."""
-    rows = []
-    for delta in dict.fromkeys(cell.delta for cell in forecast.cells):
-        row = []
-        for what in WHATS:
-            lines: dict[str, list[tuple[str, float]]] = {}
-            for cell in forecast.cells:
-                if cell.delta == delta:
-                    share = float(cell.cases if what == "cases" else cell.variants)
-                    lines.setdefault(str(cell.abstraction), []).append((as_text(cell.epsilon), share))
-            row.append(Panel(f"{what}, δ = {as_text(delta)}", "ε", "expected share kept", lines, 1.05))
-        rows.append(row)
-    return write_picture(path, lambda form: draw_panels(rows, CONFIDENTIAL_HEADING, form))

@@ -1,21 +1,16 @@
-"""The results of an experiment: the mean of every metric with its 95 % interval, as a table and as pictures. Confidential."""
+"""The results of an experiment: the mean of every metric with its 95 % interval, as a table. Confidential."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CONFIDENTIAL_UNLESS_PUBLIC, OutputError
 from ..outputs.atomic import atomic_output
-from ..outputs.pictures import write_picture
-from ..plots.figures import Heatmap, draw_heatmap, number
-from ..trusted.numbers import exact
 from .compare import Better, find_metric
-from .experiment import ORIGINAL, Grid
+from .experiment import Grid
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,43 +81,3 @@ def write_summary(table: pl.DataFrame, path: Path) -> Path:
     with atomic_output(path, "replace") as partial:
         table.write_csv(partial)
     return path
-
-
-def draw_experiment(grid: Grid, results: pl.DataFrame, folder: Path) -> list[Path]:
-    """Draw, for each log and metric, a heatmap of the means: ε by δ, a panel for each mechanism. Confidential."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be created, {error.strerror}; use another path") from None
-    paths = []
-    rows = summary(grid, results).to_dicts()
-    for log, metric in dict.fromkeys((row["log"], row["metric"]) for row in rows):
-        heatmap = _heatmap(grid, log, metric, [row for row in rows if (row["log"], row["metric"]) == (log, metric)])
-        paths.append(write_picture(folder / f"{log}-{metric}.png".replace("/", "_"), partial(draw_heatmap, heatmap)))
-    return paths
-
-
-def _heatmap(grid: Grid, log: str, metric: str, rows: list[dict[str, Any]]) -> Heatmap:
-    value_of = {(row["label"], row["epsilon"], row["delta"]): _complete(row) for row in rows}
-    original = next(value for (label, _, _), value in value_of.items() if label == ORIGINAL)
-    epsilons = list(dict.fromkeys(value for entry in grid.entries for value in entry.epsilon))
-    deltas = list(dict.fromkeys(value for entry in grid.entries for value in entry.delta))
-    runs, name = grid.metrics[metric], metric.replace("_", " ")
-    panels = {
-        entry.label: [
-            [value_of.get((entry.label, _float(epsilon), _float(delta)), math.nan) for delta in deltas]
-            for epsilon in epsilons
-        ]
-        for entry in grid.entries
-    }
-    title = f"{log}: {name}, mean of {runs} run{'s' if runs > 1 else ''} (original {number(original)})"
-    return Heatmap(f"{title}\n{CONFIDENTIAL_UNLESS_PUBLIC}", deltas, epsilons, panels, find_metric(metric).better)
-
-
-def _complete(row: dict[str, Any]) -> float:
-    """The mean, or NaN if a run has no value."""
-    return math.nan if row["failed"] or row["mean"] is None else float(row["mean"])
-
-
-def _float(parameter: str) -> float:
-    return float(exact(parameter, "a parameter"))

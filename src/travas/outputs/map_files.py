@@ -16,7 +16,7 @@ from ..releases.release import Release
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text
 from .json_writer import QUARTILES, write_json
-from .pictures import map_picture
+from .pictures import picture
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,6 +133,6 @@ MAP_WRITERS: dict[str, Callable[[Release, Path], None]] = {
     ".csv": _text(lambda release: map_table(release, escape_cell).write_csv()),
     ".dot": _text(map_dot),
     ".html": _text(map_page),
-    ".svg": _text(map_picture),
+    ".svg": _text(picture),
 }
 """The writer of each format of a process map, by suffix."""

@@ -51,7 +51,6 @@ _DOT_LABEL = (
 NodeKey = str
 Edge = tuple[NodeKey, NodeKey]
 Interval = tuple[float, float]
-Intervals = Literal["hidden", "shown"]
 Noun = Literal["cases", "times"]
 Steps = Mapping[tuple[str | None, str | None], float]
 """Numbers by names of activities; None is the start, or the end, of a case."""
@@ -385,10 +384,10 @@ def _main_ways(
 # ------------------------------------------------------------------------------------------------ maps of releases
 
 
-def release_graph(release: Release, intervals: Intervals = "hidden") -> ProcessGraph:
+def release_graph(release: Release) -> ProcessGraph:
     """The map of any release, with captions that say where its numbers come from."""
     if isinstance(release, MapRelease):
-        return released_map(release, intervals)
+        return released_map(release)
     if isinstance(release, SyntheticRelease):
         return synthetic_map(release)
     assert isinstance(release, ReleasedLog)
@@ -437,16 +436,15 @@ def _sorted(paths: Sequence[GraphPath]) -> tuple[GraphPath, ...]:
     return tuple(sorted(paths, key=lambda path: (-path.weight, path.edge)))
 
 
-def released_map(release: MapRelease, intervals: Intervals = "hidden") -> ProcessGraph:
+def released_map(release: MapRelease) -> ProcessGraph:
     """The graph of a process map that was released: numbers of cases with their intervals."""
     inner = [MapNode("activity", activity.activity) for activity in release.activities] + [MapNode("other")]
     keys = {MapNode("start"): START, MapNode("end"): END} | {node: f"n{number}" for number, node in enumerate(inner)}
     paths = []
     for pair in release.pairs:
         cases, low, high = max(1, round(pair.cases.value)), math.floor(pair.cases.low), math.ceil(pair.cases.high)
-        label = f"{cases:,}" if intervals == "hidden" else f"{cases:,} ({low:,} to {high:,})"
         before, after = keys[pair.before], keys[pair.after]
-        paths.append(GraphPath(before, after, cases, label, (low, high), pair.duration, low <= 0))
+        paths.append(GraphPath(before, after, cases, f"{cases:,}", (low, high), pair.duration, low <= 0))
     found = _sorted(paths)
     used = {key for path in found for key in path.edge}
     nodes = [_released_node(keys[node], node, release, found) for node in keys if keys[node] in used]

@@ -267,18 +267,6 @@ class MapRelease(Release):
         """
         return self.to_polars().to_pandas()
 
-    def draw(self, path: str | Path, intervals: Literal["hidden", "shown"] = "hidden") -> Path:
-        """Draw what the page of the map shows at first: boxes shaded and lines as wide as the number of cases.
-
-        Args:
-            path: A `.svg` file.
-            intervals: Whether the 95 % intervals are written next to the numbers.
-
-        Returns:
-            The path.
-        """
-        return cast(Path, registered("draw map")(self, Path(path), intervals))
-
     def model(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
         """Discover a process model from the map with pm4py's inductive miner and write it. Post-processing: no cost.
 

@@ -32,15 +32,14 @@ REGISTRY = {
     "write": "travas.outputs.write:write_release",
     "polars": "travas.outputs.event_tables:polars_events",
     "pandas": "travas.outputs.event_tables:pandas_events",
-    "draw": "travas.outputs.pictures:write_release_picture",
+    "draw": "travas.outputs.pictures:write_picture",
     "map table": "travas.outputs.map_files:map_table",
-    "draw map": "travas.outputs.pictures:write_map_picture",
     "html": "travas.report.notebook:release_html",
     "map model": "travas.evaluation.pm4py_models:write_model",
 }
 
 
-Registered = Literal["write", "polars", "pandas", "draw", "map table", "draw map", "html", "map model"]
+Registered = Literal["write", "polars", "pandas", "draw", "map table", "html", "map model"]
 
 
 def registered(name: Registered) -> Any:
@@ -248,10 +247,10 @@ class Release:
         return cast(Path, registered("write")(self, Path(path), existing, profile))
 
     def draw(self, path: str | Path) -> Path:
-        """Draw what was released.
+        """Draw the process of what was released, as the page of a map shows it at first.
 
         Args:
-            path: A `.png`, `.svg` or `.pdf` file.
+            path: A `.svg` file. One that exists is replaced.
 
         Returns:
             The path.

@@ -11,17 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from ..errors import ParameterError, VerificationError
 from ..mechanisms.mechanism import Mechanism
-from ..outputs.pictures import write_picture
-from ..plots.figures import Panel, draw_panels
 from ..trusted.guarantee import Standing
 from ..trusted.losses import delta_curve
 from ..trusted.numbers import MAX_EPSILON, as_text, rounded_down, rounded_up
 
-_LEAST = 1e-30  # δ below this is not drawn
 POINTS = 16
 """The curve is printed at this many steps from 0 to 2ε."""
 
@@ -72,16 +68,3 @@ def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Poi
     if not all(0 <= epsilon <= 2 * MAX_EPSILON for epsilon in wanted):
         raise ParameterError(f"epsilon of a curve must be from 0 to {2 * MAX_EPSILON}", field="epsilon")
     return tuple(curve.at(epsilon) for epsilon in wanted)
-
-
-def draw_curve(mechanism: Mechanism, points: Sequence[Point], path: Path) -> Path:
-    """Draw the worst-case δ by ε', with the stated (ε, δ)."""
-    lines = {
-        "at most": [(float(point.epsilon), float(point.at_most)) for point in points],
-        "reached by a pair of logs": [(float(point.epsilon), float(point.reached)) for point in points],
-        "stated": [(float(mechanism.epsilon), float(mechanism.delta))],
-    }
-    shown = {name: [(x, y) for x, y in line if y > _LEAST] for name, line in lines.items()}
-    stated = f"ε = {as_text(mechanism.epsilon)}, δ = {as_text(mechanism.delta)}"
-    panel = Panel(f"Worst-case privacy curve of {mechanism.name}, {stated}", "ε'", "δ(ε')", shown, scale="log")
-    return write_picture(path, lambda form: draw_panels([[panel]], "", form))
