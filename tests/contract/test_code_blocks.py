@@ -26,14 +26,6 @@ WITH_BLOCKS = [page for page in pages() if blocks((ROOT / page).read_text())]
 NUMBER = re.compile(r"[\d.,]*\d")
 
 
-def test_blocks_are_found() -> None:
-    text = "# A\n\n<!-- setup: travas x -->\n<!-- not run: starts a server -->\n```console\ntravas y\n```\n\n```text\nz\n```\n"
-    first, second = blocks(text)
-    assert first == Block("console", "travas y\n", ("travas x",), "starts a server", 5, False)
-    assert (second.language, second.text, second.follows) == ("text", "z\n", True)
-    assert "README.md" in WITH_BLOCKS
-
-
 @pytest.mark.parametrize("page", pages())
 def test_every_fence_is_a_block_with_a_known_language(page: str) -> None:
     text = (ROOT / page).read_text()
@@ -62,15 +54,10 @@ def folder(demo_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return copied
 
 
+@pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize("page", WITH_BLOCKS)
 def test_what_the_documents_show_runs(page: str, folder: Path, travas: Run) -> None:
     _run_page(page, folder, travas)
-
-
-def test_the_first_tutorial_can_follow_the_readme(folder: Path, travas: Run) -> None:
-    """In one folder with one ledger, though the README protects cases and the tutorial persons."""
-    for page in ("README.md", "docs/tutorials/first-release.md"):
-        _run_page(page, folder, travas)
 
 
 def _run_page(page: str, folder: Path, travas: Run) -> None:

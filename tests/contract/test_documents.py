@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -16,9 +15,7 @@ import typer
 from page_blocks import ROOT, pages
 
 import travas
-from build_site import COPIED, configuration, faults, write_pages
-from index_readme import index_readme
-from notebook_pages import notebook_page
+from build_site import faults
 from reference_pages import TOPICS, names_of, reference_pages
 from travas.cli import main as cli
 from travas.cli.exit_codes import CODES
@@ -28,7 +25,6 @@ from travas.pipeline import Request, run
 from travas.settings.table import SETTINGS
 
 PATH = re.compile(r"\b(?:src/travas|tests|docs|benchmarks|experiments)/[\w/.-]+\.(?:py|md|toml)\b")
-LINK = re.compile(r"\]\(([^)]+)\)")
 
 
 def test_files_that_documents_name_exist() -> None:
@@ -56,40 +52,6 @@ def test_links_between_documents_lead_to_files_of_the_repository() -> None:
     }
     targets = {(page, link): (page.parent / link).resolve() for page, link in links}
     assert [link for link, target in sorted(targets.items()) if not target.exists()] == []
-
-
-def test_reference_pages_are_named_in_the_repository_and_linked_on_the_site(tmp_path: Path) -> None:
-    named = {
-        (page, name)
-        for page in pages()
-        for name in re.findall(r"`travas docs (reference/[\w-]+)`", (ROOT / page).read_text())
-    }
-    assert {f"{name}.md" for _, name in named} <= set(reference_pages())
-    write_pages(tmp_path / "pages")
-    for page, up in (("index.md", ""), ("tutorials/check-a-release.md", "../")):
-        text = (tmp_path / "pages" / page).read_text()
-        assert f"[`travas docs reference/exit-codes`]({up}reference/exit-codes.md)" in text
-
-
-def test_the_links_of_the_readme_work_on_a_package_index() -> None:
-    text = (ROOT / "README.md").read_text()
-    own = [link.partition("#")[0] for link in LINK.findall(text) if not link.startswith("https://")]
-    assert [path for path in own if not (ROOT / path).is_file()] == []
-    host = "https://example.org/someone/travas"
-    hosted = [link for link in LINK.findall(index_readme(text, host)) if link.startswith(host)]
-    paths = [
-        link.removeprefix(f"{host}/blob/main/").removeprefix(f"{host}/raw/main/").partition("#")[0] for link in hosted
-    ]
-    assert paths == own and len(hosted) == len([*re.finditer(re.escape(host), index_readme(text, host))])
-    assert "![" in text and f"]({host}/raw/main/docs/images/" in index_readme(text, host)
-
-
-def test_without_a_host_the_index_names_the_commands_that_open_the_pages() -> None:
-    text = index_readme((ROOT / "README.md").read_text(), "")
-    assert all(link.startswith("https://") for link in LINK.findall(text)) and "![" not in text
-    opened = set(re.findall(r"\(`travas docs ([^`]+)`\)", text))
-    known = {page.removeprefix("docs/").removesuffix(".md") for page in pages() if page.startswith("docs/")}
-    assert opened <= known | {page.removesuffix(".md") for page in COPIED.values()}
 
 
 # --------------------------------------------------------------------------------------- what a user of the wheel sees
@@ -191,22 +153,6 @@ def test_every_field_of_a_guarantee_file_is_documented(words: tuple[str, ...], t
 # ---------------------------------------------------------------------------------------------------------- the site
 
 
-def test_every_page_of_the_site_is_in_its_navigation(tmp_path: Path) -> None:
-    found = write_pages(tmp_path / "pages")
-    assert set(COPIED.values()) <= set(found)
-    settings = tomllib.loads(configuration(found))
-    assert sorted(_leaves(settings["project"]["nav"])) == found
-
-
-def _leaves(entries: Any) -> Iterator[str]:
-    for entry in entries:
-        if isinstance(entry, str):
-            yield entry
-        else:
-            for inner in entry.values():
-                yield from _leaves([inner] if isinstance(inner, str) else inner)
-
-
 def test_a_built_page_with_a_broken_link_or_a_request_is_found(tmp_path: Path) -> None:
     page = tmp_path / "index.html"
     page.write_text('<a href="other.html#here">x</a><a href="https://example.org">x</a><img src="a.png">')
@@ -225,29 +171,3 @@ def test_a_built_page_with_a_broken_link_or_a_request_is_found(tmp_path: Path) -
     page.write_text("")
     (tmp_path / "a.css").write_text("@font-face { src: url(https://fonts.example/x) }")
     assert len(faults(tmp_path)) == 1
-
-
-def test_a_notebook_is_a_page_with_its_outputs(tmp_path: Path) -> None:
-    outputs = [
-        {"output_type": "stream", "text": ["1352 cases\n"]},
-        {"output_type": "execute_result", "data": {"text/html": "<b>a</b>\n<style>b {}</style>", "text/plain": "x"}},
-        {"output_type": "display_data", "data": {"image/png": "iVBORw0=", "text/plain": "<Figure>"}},
-    ]
-    cells: list[dict[str, Any]] = [
-        {"cell_type": "markdown", "source": ["# Title\n", "Text."]},
-        {"cell_type": "code", "source": "print(1)", "outputs": outputs},
-    ]
-    notebook = tmp_path / "a.ipynb"
-    notebook.write_text(json.dumps({"cells": cells}))
-    page = notebook_page(notebook)
-    assert page.startswith("# Title\nText.\n\n```python\nprint(1)\n```\n\n```text\n1352 cases\n```\n\n<div")
-    assert (
-        '<div class="output"><b>a</b> <style>b {}</style></div>' in page
-        and 'src="data:image/png;base64,iVBORw0="' in page
-    )
-    script = {"output_type": "display_data", "data": {"text/html": "<script>"}}
-    for fault in ({"output_type": "error", "ename": "ValueError"}, script):
-        cells[1]["outputs"] = [fault]
-        notebook.write_text(json.dumps({"cells": cells}))
-        with pytest.raises(ValueError, match="has an error: ValueError|has a script"):
-            notebook_page(notebook)

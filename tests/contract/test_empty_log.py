@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Run
 from travas import Log, MapRelease, Reading, Standing, read, verify
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.outputs.write import writers
@@ -35,14 +34,3 @@ def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: s
 def test_a_tree_over_a_public_alphabet_releases_a_log_without_events(name: str) -> None:
     chosen = mechanism(name, 1, "1e-6", max_length=2, prune=1000, alphabet=("a", "b"))
     assert chosen.release(Log.from_mapping({})).variants == ()
-
-
-def test_the_coverage_of_a_log_without_events_is_stated_in_words(travas: Run, tmp_path: Path) -> None:
-    """Nothing divided by nothing would be a warning of numpy and `nan%`."""
-    log = tmp_path / "log.csv"
-    log.write_text("case,activity,timestamp\n")
-    out = tmp_path / "out.json"
-    ran = travas(
-        "anonymize", log, "--mechanism", "ladder", "--epsilon", 1, "--delta", "1e-6", "--confidential", "-o", out
-    )
-    assert ran.code == 0 and "covered: 0.0% of the cases" in ran.err and "nan" not in ran.out + ran.err

@@ -5,16 +5,11 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import attrs
-import polars as pl
 import pytest
-from adjacent_logs import Row
-from adjacent_readers import xes
-from period_cases import IDS, MONTHS, RULES, PeriodRule, closing, in_month, random_cases, table
+from period_cases import IDS, MONTHS, RULES, closing, random_cases, table
 
 from travas import Period, Reading, read
 
@@ -96,33 +91,6 @@ def test_no_case_contributes_twice_while_the_log_grows_and_cases_are_reopened(ru
     assert twice_if_naive > 20  # counting every case that ends in a month would have counted these more than once
 
 
-@pytest.mark.parametrize("rule", RULES, ids=IDS)
-def test_every_engine_counts_no_case_twice_while_the_log_grows(
-    rule: Period, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    import duckdb as library
-
-    def in_database(frame: pl.DataFrame, reading: Reading) -> Any:
-        path = tmp_path / f"{uuid4().hex}.db"
-        with library.connect(path) as connection:
-            connection.execute("CREATE TABLE events AS SELECT * FROM frame")
-        return read(f"duckdb://{path}", attrs.evolve(reading, table="events"))
-
-    def as_xes(frame: pl.DataFrame, reading: Reading) -> Any:
-        rows: list[Row] = [(case, name, moment.isoformat(), "", "") for case, name, moment in frame.iter_rows()]
-        folder = tmp_path / uuid4().hex
-        folder.mkdir()
-        period = reading.period
-        assert period is not None
-        return xes(rows, PeriodRule("case", 1, "cases", "time", "activity", period=period), folder, request)
-
-    events = history(3, 60, timedelta(days=5))
-    expected = contributions(events, rule, read)
-    assert sum(map(len, expected.values())) > 20
-    for engine in (in_database, as_xes):
-        assert contributions(events, rule, engine) == expected
-
-
 def test_an_event_after_the_grace_period_breaks_it() -> None:
     """The assumption is not decoration: a late event fills the gap that closed the case, and it is closed again."""
 
@@ -144,15 +112,3 @@ def test_a_changed_event_breaks_it() -> None:
         frame = table({"0": [(moment, "end")]})  # in February the date of the event is another
         contributed.append(len(read(frame, Reading(period=attrs.evolve(RULES[0], name=month)))))
     assert contributed == [1, 1]
-
-
-def test_a_reader_that_dates_a_case_by_its_last_event_is_detected() -> None:
-    """Without the rule: cases by the month of their last event, in the log as it is. Reopened cases count twice."""
-    events = history(3, 60, timedelta(days=5))
-    months: dict[str, set[str]] = {}
-    for month in MONTHS:
-        log = log_at(events, attrs.evolve(RULES[0], name=month).earliest_release)
-        for case, own in log.items():
-            if in_month(max(own)[0], month):
-                months.setdefault(case, set()).add(month)
-    assert sum(len(found) > 1 for found in months.values()) > 10

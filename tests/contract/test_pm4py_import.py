@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -46,14 +43,6 @@ def variants(frame: pd.DataFrame) -> dict[tuple[str, ...], int]:
     return dict(pm4py.get_variants(frame))
 
 
-def test_the_first_parameters_are_those_of_pm4py() -> None:
-    theirs = list(inspect.signature(pm4py.privacy.anonymize_differential_privacy).parameters.values())
-    ours = list(inspect.signature(anonymize_differential_privacy).parameters.values())
-    assert [one.name for one in theirs] == [one.name for one in ours[: len(theirs)]] == ["log", "epsilon", "k", "p"]
-    assert all(one.kind is one.POSITIONAL_OR_KEYWORD for one in ours[: len(theirs)])
-    assert all(one.default is not one.empty for one in ours[1:])  # `anonymize_differential_privacy(log)` is enough
-
-
 def test_a_frame_becomes_a_frame_and_is_not_changed(log: pd.DataFrame) -> None:
     before = log.copy(deep=True)
     released = anonymize_differential_privacy(log)
@@ -84,13 +73,6 @@ def test_p_is_the_least_number_of_cases_of_a_variant() -> None:
     assert set(variants(released)) <= {STEPS, STEPS[:2]} and min(variants(released).values()) >= 150
     assert released.attrs[GUARANTEE] and list(released.index) == list(range(len(released)))
     assert len(anonymize_differential_privacy(log, p=10**6)) == 0
-
-
-def test_an_event_log_is_read_like_its_frame(log: pd.DataFrame) -> None:
-    objects = pm4py.convert_to_event_log(log[["case:concept:name", "concept:name", "time:timestamp"]])
-    released = anonymize_differential_privacy(objects)
-    assert max(variants(released).items(), key=lambda item: item[1])[0] == STEPS
-    assert released["time:timestamp"].dt.year.max() > 2000
 
 
 NEW_YEAR = datetime(2025, 1, 1, tzinfo=UTC)
@@ -137,10 +119,6 @@ def test_a_trace_does_not_change_how_others_are_read(odd: Trace) -> None:
     assert (released["time:timestamp"].dt.year == 2025).mean() > 0.5
 
 
-def test_an_empty_event_log_has_attributes_by_the_options_alone() -> None:
-    assert "case:age" in anonymize_differential_privacy(EventLog(), attributes=["case:age"]).columns
-
-
 def test_traces_of_one_name_are_refused() -> None:
     with pytest.raises(travas.LogError, match="traces 1 and 1,001 have the same name"):
         anonymize_differential_privacy(EventLog([*wards(), trace_of("c0", {"concept:name": "b"})]))
@@ -150,12 +128,6 @@ def test_traces_of_one_name_are_refused() -> None:
 def test_what_is_not_a_log_is_refused(what: Any) -> None:
     with pytest.raises(travas.LogError, match=f"{type(what).__name__} of pm4py is not a log"):
         anonymize_differential_privacy(what)
-
-
-def test_persons_of_an_event_log() -> None:
-    traces = [trace_of(f"c{case}", {"concept:name": "a"}, who=f"p{case // 2}") for case in range(400)]
-    released = anonymize_differential_privacy(EventLog(traces), epsilon=4, unit="case:who", max_cases=1)
-    assert abs(len(released) - 200) < 100 and "case:who" in released.attrs[GUARANTEE]
 
 
 def test_persons_attributes_and_the_ledger(log: pd.DataFrame, tmp_path: Any) -> None:
@@ -186,16 +158,3 @@ def test_a_failed_conversion_says_that_the_charge_stands(
     with pytest.raises(travas.ChargedError, match="'clinic' stands") as failed:
         anonymize_differential_privacy(log, ledger=ledger, dataset="clinic")
     assert "secret" not in str(failed.value) and len(ledger.account("clinic").entries) == 1
-
-
-@pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 2.5), ("p", -1), ("epsilon", 0), ("delta", 2)])
-def test_parameters_are_checked(name: str, value: Any, log: pd.DataFrame) -> None:
-    given: dict[str, Any] = {name: value}
-    with pytest.raises(travas.ParameterError, match=name) as refused:
-        anonymize_differential_privacy(log, **given)
-    assert refused.value.field == name
-
-
-def test_pm4py_is_not_imported() -> None:
-    script = "import sys, travas.pm4py\nassert not {'pm4py', 'pandas'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", script], check=True)

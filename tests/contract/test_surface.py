@@ -1,16 +1,17 @@
-"""The surface is what the documents say, and importing it is cheap."""
+"""The surface of the package: its public names, what importing it costs, no cycles, and where randomness comes from."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 import travas as package
 from conftest import unmeasured
-from travas.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
@@ -23,6 +24,14 @@ def test_all_is_sorted_and_true() -> None:
     assert package.__all__ == sorted(package.__all__)
     for name in package.__all__:
         assert getattr(package, name) is not None
+    assert [name for name in dir(package) if not name.startswith("__")] == sorted({*package.__all__} - {"__version__"})
+
+
+def test_there_is_no_cycle_of_imports() -> None:
+    """Imports inside functions count."""
+    graph = grimp.build_graph("travas", exclude_type_checking_imports=True, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len([*TopologicalSorter(imports).static_order()]) == len(imports)  # a cycle is an error
 
 
 @pytest.mark.parametrize("statement", ["import travas", "import travas; travas.read", "import travas.cli.main"])
@@ -42,15 +51,3 @@ def test_randomness_has_one_source() -> None:
             text = path.read_text()
             assert "np.random" not in text and "import random" not in text
             assert "import secrets" not in text or "web" in path.parts  # the keys of the web app
-
-
-def test_every_command_is_in_the_readme_or_docs() -> None:
-    pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-    groups = [("travas", cli.app)] + [
-        (f"travas {group.name}", group.typer_instance) for group in cli.app.registered_groups
-    ]
-    for prefix, app in groups:
-        assert app is not None
-        for command in app.registered_commands:
-            assert command.callback is not None and command.callback.__doc__
-            assert f"{prefix} {command.name or command.callback.__name__}" in pages

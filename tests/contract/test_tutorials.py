@@ -31,6 +31,7 @@ def test_it_is_stored_with_small_outputs(path: Path) -> None:
     assert path.stat().st_size < 200_000 and "/tmp/" not in path.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_it_runs(path: Path, tmp_path: Path) -> None:
     script = ROOT / "tests" / "execute_notebook.py"

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import travas
-from conftest import Run
 from travas import LogError, ParameterError
 from travas.budget.account import Approval
 
@@ -47,39 +46,6 @@ def test_it_is_refused_where_it_is_stated(what: str) -> None:
     with pytest.raises(ParameterError, match=f"^{field} is not valid UTF-8: .*; correct it$") as refused:
         make()
     assert refused.value.field == field
-
-
-@pytest.mark.parametrize(
-    ("option", "more"),
-    [
-        (("--end-activity", "x\udcff"), ("--period", "2020-01")),
-        (("--where", "ward=x\udcff"), ()),
-        (("--activity", "x\udcff"), ()),
-    ],
-)
-def test_the_command_line_names_the_option(
-    option: tuple[str, str], more: tuple[str, ...], travas: Run, small_csv: Path, tmp_path: Path
-) -> None:
-    asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-2", "-o", tmp_path / "out.csv")
-    ran = travas(*asked, *more, *option)
-    assert ran.code == 2 and "not valid UTF-8" in ran.err and option[0] in ran.err and len(ran.err.splitlines()) == 1
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="the file system of macOS has no such names")
-@pytest.mark.parametrize("command", ["anonymize", "doctor", "compare"])
-def test_a_log_whose_name_is_not_text_is_to_be_renamed(
-    command: str, travas: Run, small_csv: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / os.fsdecode(b"logs\xff")
-    folder.mkdir()
-    (folder / "log.csv").write_bytes(small_csv.read_bytes())
-    options: dict[str, tuple[Any, ...]] = {
-        "anonymize": (folder / "log.csv", "--epsilon", 1, "--delta", "1e-2", "-o", tmp_path / "out.csv"),
-        "compare": (small_csv, folder / "log.csv"),
-    }
-    ran = travas(command, *options.get(command, (folder / "log.csv",)))
-    said = ran.out + ran.err
-    assert ran.code in (1, 2) and "not valid UTF-8; rename the file or its folder" in " ".join(said.split())
 
 
 def test_so_is_one_of_a_folder(small_csv: Path, tmp_path: Path) -> None:

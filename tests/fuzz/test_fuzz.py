@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 from differential import differences
 from mutations import TARGETS, files_of, fuzz
 
-from travas import LogError, TravasError, verify
+from travas import TravasError
 from travas.sources.files import location_of, without_secrets
-from travas.verification.opened import read_release
 
 SHORT = 60
 
@@ -65,35 +63,6 @@ def test_what_fuzzing_has_found_is_refused(target: str, tmp_path: Path) -> None:
             TARGETS[target](path)
     finally:
         csv.field_size_limit(limit)
-
-
-def test_a_guarantee_file_without_its_reading_is_refused(tmp_path: Path) -> None:
-    stated = json.loads(files_of("guarantee")[0].read_text())
-    del stated["reading"]
-    path = tmp_path / "one.guarantee.json"
-    path.write_text(json.dumps(stated))
-    with pytest.raises(LogError, match="a field is missing"):
-        verify(path)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        (' value="register"/>', "/>"),
-        ("<trace>", "<trace><!-- x -->"),
-        ("<event>", "<event><!-- x -->"),
-        ('<string key="concept:name" value=""/>', "<!-- of an attribute without a key --><string value=''/>"),
-    ],
-)
-def test_events_without_a_value_and_comments_in_a_release(change: tuple[str, str], tmp_path: Path) -> None:
-    (source,) = (path for path in files_of("release") if path.name == "ladder.xes")
-    path = tmp_path / "ladder.xes"
-    path.write_text(source.read_text().replace(*change))
-    if "!--" in change[1]:
-        assert read_release(path) == read_release(source)
-    else:
-        with pytest.raises(LogError, match="not a release"):
-            read_release(path)
 
 
 @pytest.mark.parametrize(

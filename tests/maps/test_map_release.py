@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -264,17 +263,6 @@ def test_a_model_is_discovered_although_paths_are_missing(tmp_path: Path) -> Non
         replace(released, measurements=nothing).model(tmp_path / "none.pnml")
     with pytest.raises(OutputError, match="use .bpmn"):
         released.model(tmp_path / "model.png")
-
-
-def test_the_picture_says_what_it_shows(tmp_path: Path) -> None:
-    released = made(parts=["rework"])
-    picture = ElementTree.fromstring(released._repr_html_())
-    words = " ".join(element.text or "" for element in picture.iter())
-    assert "expected to be there by noise alone" in words and "cases (95 %" in words
-    assert "<svg" in released.draw(tmp_path / "map.svg").read_text()
-    with pytest.raises(OutputError):
-        released.draw(tmp_path / "map.png")
-    assert json.loads(released.write(tmp_path / "map.json").read_text())["kind"] == "process map"
 
 
 @pytest.mark.parametrize("seed", range(8))

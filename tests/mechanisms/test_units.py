@@ -247,16 +247,6 @@ def test_a_log_counted_for_another_unit_is_refused(name: str) -> None:
         make(name, PrivacyUnit()).release(right)
 
 
-def test_a_mechanism_without_support_for_units_refuses_one() -> None:
-    from travas.mechanisms.selection import Optimal
-
-    class Old(Optimal):
-        counted = None  # type: ignore[assignment]
-
-    with pytest.raises(ParameterError, match="protects single cases only"):
-        Old(Fraction(1), Fraction(1, 10), unit=PrivacyUnit("patient", 2))
-
-
 @pytest.mark.parametrize(
     ("name", "most", "why"),
     [

@@ -157,23 +157,6 @@ def test_the_rule_goes_with_the_log_and_into_the_release(small_csv: Path) -> Non
     assert parse_ladder("full, prefix:1") == (FULL, reading.abstraction)
 
 
-def test_the_command_line_writes_it_everywhere(small_csv: Path, travas: Run, tmp_path: Path) -> None:
-    """In tables a column, in XES an attribute of the trace, in the guarantee the rule itself."""
-    asked = ("--epsilon", 2, "--delta", "0.01", "--abstraction", "first | prefix:1")
-    for name in ("out.csv", "out.xes", "out.json"):
-        assert travas("anonymize", small_csv, *asked, "-o", tmp_path / name).code == 0
-        assert travas("verify", tmp_path / f"{name}.guarantee.json", tmp_path / name).code == 0
-        facts = json.loads((tmp_path / f"{name}.guarantee.json").read_text())
-        assert facts["release"]["abstractions"] == [["first", "prefix:1"]]
-    header, row, *_ = (tmp_path / "out.csv").read_text().splitlines()
-    assert header.endswith(",case:travas:abstraction,case:travas:trace")
-    assert row.endswith(",first | prefix:1,possibly incomplete")
-    assert '<string key="travas:abstraction" value="first | prefix:1"/>' in (tmp_path / "out.xes").read_text()
-    assert json.loads((tmp_path / "out.json").read_text())["abstractions"] == [["first", "prefix:1"]]
-    assert travas("doctor", small_csv, "--abstraction", "nix").code == 2
-    assert json.loads(travas("doctor", small_csv, "--abstraction", "set", "--json").out)["size"]["variants"] == 3
-
-
 def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path: Path) -> None:
     (tmp_path / "rules").write_text("no such activity\n")
     out = tmp_path / "out.json"
@@ -184,16 +167,3 @@ def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path
     assert ran.code == 0 and f"{CONFIDENTIAL} 26 cases with an empty trace" in ran.err
     assert json.loads(out.read_text())["variants"] == []
     assert str(tmp_path) not in out.read_text() + (tmp_path / "out.json.guarantee.json").read_text()
-
-
-def test_compare_names_both_originals(small_csv: Path, travas: Run, tmp_path: Path) -> None:
-    for out in ("out.csv", "out.xes.gz"):
-        made = ("--epsilon", 8, "--delta", "0.5", "--abstraction", "prefix:1", "-o", tmp_path / out)
-        assert travas("anonymize", small_csv, *made, "--frequencies", "noisy").code == 0
-        facts = json.loads(travas("compare", small_csv, tmp_path / out, "--json").out)
-        assert facts["relative_log_similarity"] < 0.6 < facts["relative_log_similarity_abstracted"]
-        assert facts["case_coverage"] <= 1 / 26 < 25 / 26 <= facts["case_coverage_abstracted"]
-        (tmp_path / f"{out}.guarantee.json").unlink()  # then the rule must be given
-        only = ("--metrics", "relative_log_similarity_abstracted", "--json")
-        given = json.loads(travas("compare", small_csv, tmp_path / out, *only, "--abstraction", "prefix:1").out)
-        assert given["relative_log_similarity_abstracted"] == facts["relative_log_similarity_abstracted"]

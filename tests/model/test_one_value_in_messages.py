@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from travas import ChargedError, Log, LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError, read
+from travas import ChargedError, Log, LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError
 from travas.errors import CONFIDENTIAL, shown
 from travas.web.failures import in_words
 
@@ -72,14 +71,3 @@ def test_the_mark_is_the_end_of_a_message_also_after_a_charge(completed: bool) -
 
 def test_a_long_text_is_shortened() -> None:
     assert len(shown("x" * 1000)) < 70 and shown(["secret"]) == "a list" and shown(3) == "3"
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", None])
-def test_a_header_that_is_the_whole_log_is_shortened(encoding: str | None, tmp_path: Path) -> None:
-    """With a wrong encoding there are no line breaks, and the header is everything."""
-    path = tmp_path / "log.csv"
-    path.write_text("case,activity,timestamp" + ("" if encoding is None else "\n") + "patient, HIV positive" * 10_000)
-    for reading in (Reading(encoding=encoding), Reading(encoding=encoding, case="patient")):
-        with pytest.raises(LogError) as refused:
-            read(path, reading)
-        assert len(str(refused.value)) < 3000 and refused.value.confidential

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from travas import ParameterError
 from travas.log import questions as q
 from travas.log.calendar import zone_offsets
-from travas.log.questions import Details, check_details
 
 ZONES = (
     "UTC",
@@ -36,28 +32,6 @@ def test_offsets_are_those_of_the_time_zone_database(zone: str) -> None:
         [*_, (_, offset)] = [change for change in offsets if change[0] <= moment]
         expected = (epoch + timedelta(microseconds=moment)).astimezone(ZoneInfo(zone)).utcoffset()
         assert timedelta(microseconds=offset) == expected
-
-
-WRONG: dict[str, tuple[str, Callable[[], Any]]] = {
-    "no contribution": ("contribution", lambda: q.Throughput(activities=(), contribution=0)),
-    "truth": ("contribution", lambda: q.Throughput(activities=(), contribution=True)),
-    "too large": ("contribution", lambda: q.Throughput(activities=(), contribution=2**26 + 1)),
-    "equal edges": ("bins", lambda: q.check_edges((1, 1.0))),
-    "decreasing edges": ("bins", lambda: q.check_edges((2, 1))),
-    "no edges": ("bins", lambda: q.check_edges(())),
-    "not a number": ("bins", lambda: q.check_edges((float("nan"),))),
-    "attribute twice": ("attributes", lambda: Details(attributes=("a",), numbers=("a",))),
-    "no times": ("times", lambda: check_details(None, Details("read"))),
-    "no attribute": ("attributes", lambda: check_details(None, Details(attributes=("a",)))),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_questions_are_refused_with_their_field(name: str) -> None:
-    field, make = WRONG[name]
-    with pytest.raises(ParameterError) as error:
-        make()
-    assert error.value.field == field and "\n" not in str(error.value)
 
 
 def test_a_pair_with_the_node_of_all_others_is_a_cell() -> None:

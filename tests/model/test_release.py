@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 import travas
-from travas import Ledger, Log, Mechanism, Optimal, ParameterError, ProcessMap, Reading, anonymize, explain
+from travas import Ledger, Log, Mechanism, Optimal, ParameterError, ProcessMap, Reading, anonymize
 from travas.mechanisms.synthesis import Synthesis
 from travas.pipeline import Request, run
-from travas.trusted.samplers import Seeded
 
 OPTIMAL = Optimal(epsilon=1, delta="1e-6")
 LOG = {("a", "b"): 400, ("a",): 300}
@@ -22,28 +21,6 @@ LOG = {("a", "b"): 400, ("a",): 300}
 def test_copies_are_identical_to_the_release() -> None:
     release = anonymize(LOG, OPTIMAL)
     assert pickle.loads(pickle.dumps(release)) == copy.copy(release) == release
-
-
-def seeded(mechanism: Mechanism, log: dict[tuple[str, ...], int]) -> Any:
-    return mechanism.with_random_bytes(Seeded(0)).release(Log.from_mapping(log))
-
-
-def test_every_kind_says_what_it_is() -> None:
-    variants, synthetic, drawn = (seeded(kind(2, "1e-6"), LOG) for kind in (Optimal, Synthesis, ProcessMap))
-    assert variants.headline == "Released log: 2 variants"
-    assert synthetic.headline == f"Synthetic log: {sum(synthetic.counts):,} generated cases"
-    assert drawn.headline.startswith("Process map: 2 activities, ")
-    assert not hasattr(drawn, "variants") and not hasattr(synthetic, "noisy") and not hasattr(variants, "origins")
-    assert variants.operation == "addition and suppression" and synthetic.operation == "substitution"
-    assert len(synthetic.origins) == len(synthetic.variants) > 0
-
-
-def test_every_kind_warns_of_what_is_of_little_use() -> None:
-    empty = [explain.warnings_of(seeded(kind("0.1", "1e-9"), {})) for kind in (Optimal, Synthesis, ProcessMap)]
-    assert "The release is empty" in empty[0][0]
-    assert empty[1:] == [(explain.EMPTY_SYNTHETIC,), (explain.EMPTY_MAP,)]
-    many: dict[tuple[str, ...], int] = {(f"a{number}",): 900 for number in range(6)}
-    assert [explain.warnings_of(seeded(kind(2, "1e-6"), many)) for kind in (Optimal, Synthesis, ProcessMap)] == [()] * 3
 
 
 LADDER = travas.Ladder(1, "1e-6", rungs="full,first")

@@ -57,12 +57,6 @@ def test_a_name_that_exists_is_refused_or_replaced(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out.txt"]
 
 
-def test_what_was_not_published_leaves_nothing(tmp_path: Path) -> None:
-    with reserved(pair(tmp_path), "fail") as output:
-        assert all(output.partial(target).stat().st_size == 0 for target in output.targets)
-    assert names(tmp_path) == []
-
-
 def test_a_second_reservation_is_refused_while_the_first_holds(tmp_path: Path) -> None:
     """Before its charge: `two_runs_one_output` succeeded and charged twice in 20 of 20."""
     for existing in ("fail", "replace"):
@@ -114,27 +108,6 @@ def test_of_many_threads_to_one_new_name_one_succeeds(tmp_path: Path) -> None:
         assert names(folder) == ["out.csv", "out.csv.guarantee.json"]
 
 
-def test_threads_that_replace_one_name_leave_a_pair(tmp_path: Path) -> None:
-    outcomes: Counter[str] = Counter()
-
-    def run(number: int) -> None:
-        for _ in range(20):
-            try:
-                publish(pair(tmp_path), "replace", str(number))
-                outcomes["published"] += 1
-            except OutputError:
-                outcomes["refused"] += 1
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert outcomes["published"] >= 1
-    assert len({target.read_text() for target in pair(tmp_path)}) == 1
-    assert names(tmp_path) == ["out.csv", "out.csv.guarantee.json"]
-
-
 @pytest.mark.parametrize("other", ["out.csv", "out.csv.guarantee.json"])
 def test_a_file_that_appears_meanwhile_is_not_overwritten(other: str, tmp_path: Path) -> None:
     with reserved(pair(tmp_path), "fail") as output:
@@ -155,29 +128,6 @@ def test_only_ordinary_files_are_replaced(existing: atomic.Existing, tmp_path: P
             atomic.check_target(tmp_path / name, existing)
         assert caught.value.field == "output"
     assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
-
-
-def test_a_link_among_the_devices_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`/dev/stdout` is a link, and to an ordinary file when the output of the program goes to one."""
-    monkeypatch.setattr(atomic, "_DEVICES", tmp_path / "dev")
-    monkeypatch.setattr(atomic, "_MEMORY", tmp_path / "dev" / "shm")
-    (tmp_path / "dev" / "shm").mkdir(parents=True)
-    (tmp_path / "file").write_text("output")
-    (tmp_path / "dev" / "stdout").symlink_to(tmp_path / "file")
-    (tmp_path / "other").symlink_to("dev")
-    for name in ("dev/stdout", "dev/new", "other/stdout"):
-        with pytest.raises(OutputError, match="is not an ordinary file"):
-            atomic.check_target(tmp_path / name, "replace")
-    atomic.check_target(tmp_path / "dev" / "shm" / "out.csv", "fail")
-
-
-def test_a_link_to_an_ordinary_file_is_replaced_and_the_file_stays(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("old")
-    (tmp_path / "link").symlink_to("file")
-    with atomic.atomic_output(tmp_path / "link", "replace") as partial:
-        partial.write_text("new")
-    assert (tmp_path / "file").read_text() == "old"
-    assert (tmp_path / "link").read_text() == "new" and not (tmp_path / "link").is_symlink()
 
 
 def test_links_at_the_partial_name_and_at_the_lock_are_not_followed(tmp_path: Path) -> None:

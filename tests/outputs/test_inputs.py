@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from travas.errors import OutputError
-from travas.outputs.inputs import check_not_input, check_not_same
+from travas.outputs.inputs import check_not_input
 
 ROWS = "case,activity\n1,a\n"
 
@@ -29,17 +29,6 @@ def test_an_output_that_a_glob_of_the_log_matches_is_refused(name: str, pattern:
     check_not_input(logs / "out.json", [str(logs / "*.csv")])
 
 
-def test_relative_and_absolute_spellings_are_one_path(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(logs.parent)
-    for output, log in (
-        (logs / "jan.csv", "gl/*.csv"),
-        (Path("gl/jan.csv"), f"{logs}/*.csv"),
-        (Path("gl/jan.csv"), logs),
-    ):
-        with pytest.raises(OutputError, match="part of"):
-            check_not_input(output, [log])
-
-
 def test_a_link_in_a_glob_or_folder_leads_to_an_input(logs: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside.csv"
     outside.write_text(ROWS)
@@ -47,14 +36,6 @@ def test_a_link_in_a_glob_or_folder_leads_to_an_input(logs: Path, tmp_path: Path
     for log in (logs, logs / "*.csv"):
         with pytest.raises(OutputError, match="is a file of the log"):
             check_not_input(outside, [log])
-
-
-def test_a_linked_folder_is_the_folder(logs: Path, tmp_path: Path) -> None:
-    (tmp_path / "other").symlink_to(logs)
-    with pytest.raises(OutputError, match="in the folder of the log"):
-        check_not_input(tmp_path / "other" / "out.csv", [logs])
-    with pytest.raises(OutputError, match="in the folder of the log"):
-        check_not_input(logs / "out.csv", [tmp_path / "other"])
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link])
@@ -78,14 +59,3 @@ def test_the_ledger_is_not_an_output(name: str, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is the ledger"):
         check_not_input(tmp_path / name, [], tmp_path / "ledger.json")
     check_not_input(tmp_path / "other.json", [], tmp_path / "ledger.json")
-
-
-def test_a_value_that_is_not_a_path_matches_nothing(tmp_path: Path) -> None:
-    check_not_input(tmp_path / "out.csv", ["postgresql://host/db?x=[1]", "a\0b", "duckdb:///x.db"])
-
-
-def test_other_files(tmp_path: Path) -> None:
-    release = tmp_path / "release.html"
-    release.write_text("x")
-    with pytest.raises(OutputError, match="is the release"):
-        check_not_same([tmp_path / "." / "release.html"], [release], "release")

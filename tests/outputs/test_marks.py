@@ -11,7 +11,6 @@ import pytest
 
 import travas
 from travas import Optimal, Reading, verify
-from travas.errors import VerificationError
 from travas.log.abstraction import Abstraction
 from travas.releases.release import COMPLETENESS, TIMES_MARK
 
@@ -42,13 +41,6 @@ def test_tables_mark_artificial_timestamps_in_every_row(suffix: str, tmp_path: P
     frame = table(path)
     assert frame.height > 100 and set(frame[TIMES_MARK]) == {"artificial"}
     assert verify(f"{path}.guarantee.json", path).digest_checked
-
-
-def test_frames_and_parquet_say_it_of_the_whole_log(tmp_path: Path) -> None:
-    made = travas.anonymize({("a", "b"): 300}, OPTIMAL)
-    assert made.to_pandas().attrs[TIMES_MARK].startswith("artificial")
-    path = made.write(tmp_path / "out.parquet")
-    assert pl.read_parquet_metadata(path)[TIMES_MARK].startswith("artificial")
 
 
 @pytest.mark.parametrize("suffix", TABLES)
@@ -85,23 +77,3 @@ def test_xes_marks_them_as_well(tmp_path: Path) -> None:
 )
 def test_what_a_rule_may_have_removed(rule: str, trace: tuple[str, ...], cut: bool) -> None:
     assert Abstraction.parse(rule).may_shorten(trace) is cut
-
-
-def test_full_traces_have_no_mark_of_completeness() -> None:
-    assert COMPLETENESS not in travas.anonymize({("a", "b"): 300}, OPTIMAL).to_polars().columns
-
-
-@pytest.mark.parametrize("mark", [TIMES_MARK, COMPLETENESS])
-def test_a_changed_mark_is_noticed(mark: str, tmp_path: Path) -> None:
-    import json
-
-    from travas.outputs.guarantee_file import file_digest
-
-    path = abstracted("prefix:2").write(tmp_path / "out.csv")
-    table(path).with_columns(pl.lit("measured").alias(mark)).write_csv(path)
-    guarantee = Path(f"{path}.guarantee.json")
-    stated = json.loads(guarantee.read_text())
-    stated["release"]["sha256"] = file_digest(path)
-    guarantee.write_text(json.dumps(stated))
-    with pytest.raises(VerificationError):
-        verify(guarantee, path)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import travas
-from travas import Optimal, Reading
-from travas.log.escaped_names import escape_name, original_name
+from travas import Optimal
+from travas.log.escaped_names import escape_name
 from travas.releases.release import Profile
 from travas.verification.opened import read_release
 
@@ -35,16 +35,6 @@ def test_names_are_read_as_they_were(suffix: str, profile: Profile, tmp_path: Pa
     assert set(made.variants) == set(TRACES)
 
 
-def test_several_columns_are_read_as_they_were(tmp_path: Path) -> None:
-    columns = ("concept:name", "org:role")
-    log = travas.Log.from_mapping({(("a\x01", "x"), ("b", "\x02")): 500}, columns)
-    made = travas.anonymize(log, Optimal(epsilon=1, delta="1e-6"))
-    for suffix in (".csv", ".xes"):
-        path = made.write(tmp_path / f"out{suffix}")
-        found = travas.read(path, Reading(activity=columns, order="file"))
-        assert [trace for trace, _ in found.items()] == [(("a\x01", "x"), ("b", "\x02"))]
-
-
 @pytest.mark.parametrize("column", ['q"', '"a""b"', "a\tb", "\n", "\u2028", "\x01", "=1+2"])
 @pytest.mark.parametrize("suffix", [".csv", ".xes", ".parquet"])
 def test_a_release_with_an_odd_column_verifies(suffix: str, column: str, tmp_path: Path) -> None:
@@ -68,8 +58,3 @@ def test_other_logs_are_read_as_they_are(tmp_path: Path) -> None:
     assert dict(travas.read(xes).items()) == {(name,): 2}
     xes.write_text(f"<log>{late}{trace.format(1, name)}{trace.format(2, name)}{trace.format(3, name)}</log>")
     assert dict(travas.read(xes).items()) == {("a\x01",): 3}
-
-
-def test_half_a_character_stays_escaped() -> None:
-    assert original_name(r"\u{D800}x") == r"\u{D800}x"
-    assert original_name(r"\u{10FFFF}") == "\U0010ffff" and original_name(r"\u{110000}") == r"\u{110000}"

@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 import travas as package
-from conftest import Run
 from timed_log import timed_frame
-from travas import Attribute, Optimal, ParameterError, Times, verify
-from travas.errors import OutputError, VerificationError
+from travas import Attribute, Optimal, Times, verify
+from travas.errors import OutputError
 from travas.log.escaped_names import escape_cell, unescape_name
 from travas.outputs.event_tables import MISSING
 from travas.releases.synthetic_log import SyntheticRelease
@@ -96,27 +95,3 @@ def test_other_formats_are_refused(suffix: str, variants: Any, tmp_path: Path) -
     with pytest.raises(OutputError) as error:
         variants.write(tmp_path / f"out{suffix}", profile="pm4py")
     assert error.value.field == "profile" and not list(tmp_path.iterdir())
-
-
-def test_an_unknown_profile_is_refused(variants: Any, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError) as error:
-        variants.write(tmp_path / "o.csv", profile="word")
-    assert error.value.field == "profile" and not list(tmp_path.iterdir())
-
-
-def test_a_changed_profile_is_noticed(synthetic: SyntheticRelease, tmp_path: Path) -> None:
-    path = synthetic.write(tmp_path / "out.csv", profile="pm4py")
-    stated = json.loads(guarantee(path).read_text())
-    del stated["release"]["profile"]
-    guarantee(path).write_text(json.dumps(stated))
-    with pytest.raises(VerificationError):
-        verify(guarantee(path), path)
-
-
-def test_the_command_line_has_profiles(small_csv: Path, tmp_path: Path, travas: Run) -> None:
-    out = tmp_path / "out.csv"
-    parameters = ("anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--profile", "pm4py", "-o")
-    refused = travas(*parameters, tmp_path / "out.xes")
-    assert refused.code == 2 and "(option --profile)" in refused.err
-    assert travas(*parameters, out).code == 0
-    assert travas("verify", guarantee(out), out).code == 0

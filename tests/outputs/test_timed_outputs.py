@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from timed_log import timed_frame
-from travas import Attribute, LogError, SyntheticRelease, Times, synthesize, verify, write_report
+from travas import Attribute, LogError, SyntheticRelease, Times, synthesize, verify
 from travas.errors import VerificationError
 from travas.outputs.guarantee_file import file_digest, guarantee_path
 from travas.releases.release import Profile
@@ -47,15 +47,6 @@ def test_every_format_can_be_verified(release: SyntheticRelease, tmp_path: Path,
     assert verify(guarantee_path(path), path).digest_checked
     text = guarantee_path(path).read_text()
     assert '"timestamps": "generated from noisy measurements' in text and '"control_flow": "0.65"' in text
-
-
-def test_every_place_says_that_times_are_generated(release: SyntheticRelease, tmp_path: Path) -> None:
-    path = release.write(tmp_path / "log.csv")
-    page = write_report(guarantee_path(path), path, tmp_path / "report.html").read_text()
-    assert "timestamps are generated from noisy measurements. None of it uses the log" in page
-    assert "true timestamps (those in the file are generated)" in page and "artificial" not in page
-    assert "traces generated, canonical order, generated timestamps" in page
-    assert set(release.to_polars()["travas:timestamps"]) == {"generated"}
 
 
 def test_a_release_read_back_has_the_same_times(release: SyntheticRelease, tmp_path: Path) -> None:
@@ -133,21 +124,6 @@ def odd() -> SyntheticRelease:
 def test_odd_attributes_verify(odd: SyntheticRelease, suffix: str, profile: Profile, tmp_path: Path) -> None:
     path = odd.write(tmp_path / f"log{suffix}", profile=profile)
     assert verify(guarantee_path(path), path).digest_checked
-
-
-def test_an_attribute_that_no_case_has_verifies_in_xes(odd: SyntheticRelease, tmp_path: Path) -> None:
-    path = odd.write(tmp_path / "log.xes")
-    without = re.sub('<string key="q&quot;" [^>]*>\n|<string key=\'q"\' [^>]*>\n', "", path.read_text())
-    assert without != path.read_text()
-    _change(path, lambda changed: changed.write_text(without))
-    assert verify(guarantee_path(path), path).digest_checked
-
-
-def test_a_log_with_attributes_but_without_times_is_refused(odd: SyntheticRelease, tmp_path: Path) -> None:
-    path = odd.write(tmp_path / "log.parquet")
-    _change(path, pl.read_parquet(path).drop("time:timestamp").write_parquet)
-    with pytest.raises(VerificationError):
-        verify(guarantee_path(path), path)
 
 
 def test_times_of_the_hour_that_a_clock_shows_twice_verify(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
-import os
-import subprocess
-import sys
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 import travas
 from travas import Reading, read, verify
-from travas.errors import OutputError, VerificationError
+from travas.errors import OutputError
 from travas.mechanisms import mechanism
 from travas.releases.release import VariantRelease
 from travas.verification.opened import read_release
@@ -59,14 +58,6 @@ def test_any_text_round_trips(suffix: str, traces: dict[object, int], tmp_path_f
     path = release(traces).write(tmp_path_factory.mktemp("any") / f"out{suffix}")
     content = read_release(path)
     assert dict(zip(content.variants, content.counts, strict=True)) == traces
-
-
-def test_a_csv_release_can_be_read_whatever_its_names(tmp_path: Path) -> None:
-    """The reader of CSV refuses a NUL, so a NUL is never written."""
-    path = release({("a\0", "\\u{0}"): 14}).write(tmp_path / "out.csv")
-    assert b"\0" not in path.read_bytes()
-    assert dict(read(path).items()) == {("a\0", "\\u{0}"): 14}
-    assert read_release(path).variants == (("a\0", "\\u{0}"),)
 
 
 @pytest.mark.parametrize("suffix", LOGS)
@@ -146,79 +137,6 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "why"),
-    [
-        ("epsilon", "0.9", "is not what optimal at this"),
-        ("delta", "1e-7", "is not what"),
-        ("delta_spent", "1e-9", "delta_spent is not what"),
-        ("delta_spent", "1e-99999999", "delta_spent is not what"),
-        ("mechanism", "travas", "mechanism is not what optimal"),
-        ("kind", "synthetic log", "kind is not what optimal"),
-        ("unit", {"name": "hospital", "max_cases": 1000}, "is not what optimal"),
-        ("unit", {"name": "case", "max_cases": 5}, "is inconsistent"),
-        ("description", {"mechanism": "foo", "epsilon": "1", "delta": "1e-6"}, "inconsistent: mechanism is 'foo'"),
-        ("description", {"mechanism": "os:system", "epsilon": "1", "delta": "1e-6"}, "not imported"),
-        ("description", {"mechanism": "travas", "epsilon": "1", "delta": "1e-6"}, "is not what travas"),
-        ("epsilon", "abc", "is inconsistent"),
-        ("neighbours", "replace everybody", "neighbours is not what"),
-        ("replace_one", {"epsilon": "0", "delta": "0"}, "replace_one is not what"),
-        ("assumed_public", [], "assumed_public is not what"),
-        ("standing", "not established", "nothing to verify"),
-        ("parameters", {"minimum_cases": 1, "table_length": 28, "table_bits": 128, "centre": 99}, "parameters is not"),
-    ],
-)
-def test_a_forged_guarantee_is_found(key: str, value: object, why: str, tmp_path: Path) -> None:
-    path = release({("a",): 14}).write(tmp_path / "out.json")
-    promise = tmp_path / "out.json.guarantee.json"
-    promise.write_text(json.dumps(json.loads(promise.read_text()) | {key: value}))
-    with pytest.raises(VerificationError, match=why):
-        verify(promise, path)
-
-
-@pytest.mark.parametrize("suffix", [".json", ".xes", ".xes.gz"])
-def test_the_guarantee_of_another_release_is_found(suffix: str, tmp_path: Path) -> None:
-    """Even with the right digest: most formats say of themselves by what they were made."""
-    path = release({("a",): 14}).write(tmp_path / f"out{suffix}")
-    other = replace(release({("a",): 999}), mechanism=mechanism("optimal", "0.1", "1e-9")).write(
-        tmp_path / f"o{suffix}"
-    )
-    stated = json.loads(Path(f"{other}.guarantee.json").read_text())
-    stated["release"]["sha256"] = json.loads(Path(f"{path}.guarantee.json").read_text())["release"]["sha256"]
-    forged = tmp_path / "forged.json"
-    forged.write_text(json.dumps(stated))
-    with pytest.raises(VerificationError, match="what travas writes"):
-        verify(forged, path)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "why"),
-    [
-        ("frequencies", "estimated", "its field 'frequencies'"),
-        ("frequencies", "both", "is inconsistent: frequencies is 'both'"),
-        ("abstractions", [[["fold"]]], "its abstractions|is inconsistent"),
-        ("abstractions", [["nonsense"]], "is inconsistent"),
-        ("format", "xes.gz", "its format"),
-    ],
-)
-def test_what_a_guarantee_says_of_its_release_is_checked(key: str, value: object, why: str, tmp_path: Path) -> None:
-    path = release({("a",): 14}).write(tmp_path / "out.json")
-    promise = tmp_path / "out.json.guarantee.json"
-    stated = json.loads(promise.read_text())
-    stated["release"][key] = value
-    promise.write_text(json.dumps(stated))
-    with pytest.raises(VerificationError, match=why):
-        verify(promise, path)
-
-
-def test_a_changed_release_is_found(tmp_path: Path) -> None:
-    path = release({("a",): 14}).write(tmp_path / "out.json")
-    path.write_text(path.read_text().replace("14", "15"))
-    assert verify(f"{path}.guarantee.json").digest_checked is False
-    with pytest.raises(VerificationError, match="not the release of this guarantee"):
-        verify(f"{path}.guarantee.json", path)
-
-
-@pytest.mark.parametrize(
     "content",
     [
         "",
@@ -265,24 +183,15 @@ def test_nothing_is_replaced_unasked_and_nothing_half_written(tmp_path: Path) ->
 
 @pytest.mark.parametrize("suffix", ALL)
 def test_a_full_disk_is_one_line_and_leaves_nothing(suffix: str, tmp_path: Path) -> None:
-    """A limit of 20 KB on every file of the process stands for the full disk."""
-    script = f"""
-import resource, sys, travas
-from travas.errors import OutputError
-from travas.mechanisms import mechanism
-from travas.releases.release import VariantRelease
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-import hashlib
-name = lambda n: "".join(hashlib.sha256(f"{{n}} {{part}}".encode()).hexdigest() for part in range(20))
-made = VariantRelease.of(mechanism("optimal", "1", "1e-6"), tuple((name(n),) for n in range(100)), (14,) * 100)
-try:
-    made.write({str(tmp_path / ("out" + suffix))!r})
-except OutputError as error:
-    print(error)
-"""
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "the disk is full" in ran.stdout, (ran.stdout, ran.stderr[-800:])
+    """A limit of 20 KB on every file of the process stands for the full disk; Python ignores its signal."""
+    names = ["".join(hashlib.sha256(f"{n} {part}".encode()).hexdigest() for part in range(20)) for n in range(100)]
+    made, limits = release({(name,): 14 for name in names}), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(OutputError, match="the disk is full"):
+            made.write(tmp_path / f"out{suffix}")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not list(tmp_path.iterdir())
 
 
@@ -299,9 +208,3 @@ def test_the_same_release_gives_the_same_bytes(suffix: str, tmp_path: Path) -> N
     one = release(log).write(tmp_path / f"one{suffix}").read_bytes()
     two = release(dict(reversed(log.items()))).write(tmp_path / f"two{suffix}").read_bytes()
     assert one == two
-
-
-def test_files_are_the_owners_to_share(tmp_path: Path) -> None:
-    path = release({("a",): 14}).write(tmp_path / "out.json")
-    assert not any(entry.name.endswith(".partial") for entry in os.scandir(tmp_path))
-    assert path.stat().st_mode & 0o777 == (tmp_path / "out.json.guarantee.json").stat().st_mode & 0o777

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import Mechanism, PrivacyUnit, Synthesis, Times
+from travas import Mechanism, PrivacyUnit
 from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.mechanism import tables_of
@@ -67,13 +67,6 @@ def test_the_curve_is_computed_from_the_noise_that_is_sampled(name: str, options
     stated = {id(part.noise) for part in losses if part.noise is not None}
     sampled = {id(noise) for noise in tables_of(rule)} or {id(getattr(rule, "noise", None))}
     assert stated == (sampled if isinstance(losses[0], Measurements) or tables_of(rule) else set())
-
-
-def test_times_are_part_of_the_curve() -> None:
-    """More stages share one budget: the curve at the stated ε stays within δ."""
-    rule = Synthesis(1, "1e-3", times=Times())
-    (point,) = points(rule, [Fraction(1)])
-    assert 0 < point.reached <= point.at_most <= rule.delta
 
 
 @pytest.mark.parametrize("epsilon", ["0", "0.3", "1", "1.7"])

@@ -13,7 +13,6 @@ import pytest
 from travas import Log, ParameterError, PrivacyUnit, Standing, anonymize, from_description, verify
 from travas.errors import VerificationError
 from travas.mechanisms import mechanism
-from travas.mechanisms.mechanism import protecting
 from travas.mechanisms.selection import Optimal, PartitionSelection
 from travas.search.person_tables import GaussianTable
 
@@ -94,12 +93,6 @@ def test_a_description_is_the_mechanism_with_its_table() -> None:
     composed = Optimal(Fraction(1), Fraction(1, 10**6), unit=PATIENT, person_table="composed")
     assert from_description(composed.describe()) == composed
     assert composed.guarantee().standing is Standing.PROVEN
-
-
-def test_what_the_user_writes_now_gets_the_table_that_keeps_more() -> None:
-    chosen = from_description(DESCRIPTION)
-    assert chosen.describe() == DESCRIPTION | {"person_table": TABLE}
-    assert protecting(mechanism("optimal", 1, "1e-6"), PATIENT) == chosen
 
 
 def test_a_table_for_persons_needs_a_unit() -> None:

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, LogError, Optimal, ParameterError, Period, Reading, anonymize, compare, verify
 from travas.errors import VerificationError
 from travas.log.log import Roles
-from travas.outputs.guarantee_file import VERSION
 from travas.sources.reading import QUERY_USED
 
 ROLES = Roles("visit", ("activity",), "timestamp")
@@ -71,13 +69,6 @@ def test_the_assumption_of_a_period_and_of_a_query_cannot_be_left_out(visits: Pa
         verify(f"{path}.guarantee.json", path)
 
 
-def test_two_meanings_of_a_case_are_two_guarantees(visits: Path) -> None:
-    _, by_visit = stated(visits, Reading(case="visit"), "visit.json")
-    _, by_patient = stated(visits, Reading(case="patient"), "patient.json")
-    assert (by_visit["reading"]["case"], by_patient["reading"]["case"]) == ("visit", "patient")
-    assert by_visit["version"] == VERSION == 1
-
-
 @pytest.mark.parametrize(
     "reading",
     [
@@ -128,25 +119,6 @@ def test_compare_reads_the_original_as_it_was_read(visits: Path, travas: Run) ->
     assert ran.code == 0 and json.loads(ran.out)["case_coverage"] == 1, ran.err
     ran = travas("compare", visits, path, "--case", "visit", "--metrics", "case_coverage", "--json")
     assert json.loads(ran.out)["case_coverage"] == 0  # a visit is a b, a patient a b a b a b
-
-
-def test_compare_reads_the_original_as_for_a_release_in_memory(visits: Path) -> None:
-    made = anonymize(visits, Optimal(1, "1e-6"), reading=Reading(case="patient"))
-    assert compare(visits, made, ["case_coverage"]).values == {"case_coverage": 1.0}
-    other = compare(visits, made, ["case_coverage"], reading=Reading(case="visit"))
-    assert other.values == {"case_coverage": 0.0}
-
-
-def test_counts_have_no_reading(tmp_path: Path) -> None:
-    path = anonymize({("a",): 100}, Optimal(1, "1e-6")).write(tmp_path / "release.json")
-    assert any("from counts" in note for note in verify(f"{path}.guarantee.json").notes)
-
-
-def test_the_report_says_what_a_case_is(visits: Path, travas: Run, tmp_path: Path) -> None:
-    path, _ = stated(visits, attrs.evolve(Reading(case="patient"), on_missing="drop"))
-    ran = travas("report", f"{path}.guarantee.json", path, "-o", tmp_path / "report.html")
-    assert ran.code == 0, ran.err
-    assert "case: patient" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json"])

@@ -20,7 +20,6 @@ from travas import (
     PrefixTree,
     Reading,
     Release,
-    Synthesis,
     Times,
     TravasError,
     anonymize,
@@ -269,15 +268,6 @@ def test_what_was_drawn_for_single_cases_is_written_as_travas_writes_it(tmp_path
             verify(*signed(path))
 
 
-def test_a_synthetic_log_says_that_it_is_one(tmp_path: Path) -> None:
-    path = synthesize(STAYS, epsilon=5, delta="1e-6").write(tmp_path / "log.csv")
-    guarantee, stated = guarantee_path(path), json.loads(guarantee_path(path).read_text())
-    del stated["release"]["notices"]["travas:synthetic"]
-    guarantee.write_text(json.dumps(stated))
-    with pytest.raises(VerificationError, match="notices"):
-        verify(guarantee, path)
-
-
 FIELDS: dict[str, Any] = {
     "version": 2,
     "standing": "proven",
@@ -356,8 +346,3 @@ def test_a_parquet_file_at_which_polars_panics_is_one_line(tmp_path: Path, monke
     monkeypatch.setattr(pl, "read_parquet", panic)
     with pytest.raises(VerificationError, match=r"release\.parquet: cannot be read as a release of travas"):
         verify(guarantee_path(release), release)
-
-
-def test_making_a_mechanism_again_draws_nothing(tmp_path: Path) -> None:
-    path = Synthesis(2, "1e-4").release(Log.from_mapping(STAYS)).write(tmp_path / "r.json")
-    assert verify(guarantee_path(path), path).mechanism == Synthesis(2, "1e-4")
