@@ -1,4 +1,4 @@
-"""`make audit`: tries to falsify every claim through Python, the command line and the web app, and writes docs/trust.md.
+"""`make audit`: tries to falsify every claim, and writes docs/trust.md.
 
     python tests/audit/make_audit.py MINUTES [OUTPUT]
 
@@ -20,12 +20,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Literal
 
-import front_ends_audited
-from front_ends_audited import FILE_PAIRS, NAMES, Entry, Sampler
 from planted_faults import FAULTS
 from sampled_losses import ERROR_RATE, Losses, View, at_least
 from worst_pairs import (
@@ -50,9 +47,10 @@ LEAST_RUNS = 4
 WORKERS = os.cpu_count() or 1
 FULL = 60
 """Minutes of the full audit."""
-MOST_RUNS = {"Python": 100_000, "command line": 1_000, "web app": 200}
-SHARES = {"Python": 0.6, "command line": 0.15, "web app": 0.1, "faults": 0.15}
+MOST_RUNS = 100_000
+SHARES = {"black box": 0.8, "faults": 0.2}
 """The parts of the time."""
+Sampler = Callable[[], View]
 
 
 @dataclass(frozen=True)
@@ -67,15 +65,6 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Target:
-    """A mechanism on a pair of logs, through one of the ways to run it."""
-
-    entry: Literal["Python"] | Entry
-    mechanism: str
-    pair: Pair
-
-
-@dataclass(frozen=True)
 class Share:
     """A part of the time until the end, so that the time that quick targets leave is used by the others."""
 
@@ -87,16 +76,11 @@ class Share:
         return max(0.0, self.end - now) * self.part
 
 
-def audited_losses(target: Target, most: int, share: Share) -> Losses:
-    """Run a target on both logs until there are enough runs or its time is over."""
-    seconds = share.seconds(time.monotonic())
-    if target.entry == "Python":
-        rule = mechanism_for(target.mechanism, target.pair)
-        one, other = (_run(rule, target.pair, log) for log in (target.pair.one, target.pair.other))
-        return sampled(one, other, most, seconds)
-    with TemporaryDirectory() as folder:
-        one, other = front_ends_audited.samplers(target.entry, target.mechanism, target.pair, Path(folder))
-        return sampled(one, other, most, seconds)
+def audited_losses(mechanism: str, pair: Pair, most: int, share: Share) -> Losses:
+    """Run a mechanism on both logs of a pair until there are enough runs or its time is over."""
+    seconds, rule = share.seconds(time.monotonic()), mechanism_for(mechanism, pair)
+    one, other = (_run(rule, pair, log) for log in (pair.one, pair.other))
+    return sampled(one, other, most, seconds)
 
 
 def noticed_losses(name: str, seconds: float) -> Losses:
@@ -142,22 +126,23 @@ def exact_curves() -> Iterator[Line]:
         )
 
 
-def black_box(targets: list[Target], seconds: float) -> Iterator[Line]:
+def black_box(seconds: float) -> Iterator[Line]:
     """Lower bounds of the loss on worst-case pairs, one line for each mechanism: its worst pair."""
     by_mechanism: dict[str, list[tuple[Pair, Losses]]] = {}
+    names, pairs = zip(*product(MECHANISMS, PAIRS), strict=True)
     with _pool() as pool:
-        end, number = time.monotonic() + seconds, len(targets)
+        end, number = time.monotonic() + seconds, len(names)
         shares = [Share(end, min(1.0, WORKERS / (number - index))) for index in range(number)]
-        most = [MOST_RUNS[target.entry] for target in targets]
-        for target, losses in zip(targets, pool.map(audited_losses, targets, most, shares), strict=True):
-            by_mechanism.setdefault(target.mechanism, []).append((target.pair, losses))
+        found = pool.map(audited_losses, names, pairs, [MOST_RUNS] * number, shares)
+        for name, pair, losses in zip(names, pairs, found, strict=True):
+            by_mechanism.setdefault(name, []).append((pair, losses))
     for name, results in by_mechanism.items():
         pair, worst = max(results, key=lambda result: result[1].delta)
         runs = sum(losses.runs for _, losses in results)
         fewest = min(losses.runs for _, losses in results)
         yield Line(
             f"`{name}` is ({EPSILON}, {DELTA})-DP",
-            f"black box, {targets[0].entry}, {len(results)} pairs of logs",
+            f"black box, {len(results)} pairs of logs",
             f"{runs:,} runs on each log ({fewest:,} or more for each pair)",
             f"δ ≥ {max(worst.delta, 0):.3g} (worst pair: {pair.name})",
             all(losses.delta <= float(DELTA) for _, losses in results),
@@ -183,15 +168,9 @@ def planted(seconds: float) -> Iterator[Line]:
 def parts(minutes: float) -> dict[str, Callable[[], Iterator[Line]]]:
     """The parts of an audit of about this time."""
     seconds = {part: 60 * minutes * share for part, share in SHARES.items()}
-    files = FILE_PAIRS if minutes >= FULL else FILE_PAIRS[:2]
-    in_python = [Target("Python", name, pair) for name in MECHANISMS for pair in PAIRS]
-    on_command_line = [Target("command line", name, pair) for name in NAMES for pair in files]
-    in_web_app = [Target("web app", name, pair) for name in NAMES for pair in files]
     return {
         "exact": exact_curves,
-        "Python": lambda: black_box(in_python, seconds["Python"]),
-        "command line": lambda: black_box(on_command_line, seconds["command line"]),
-        "web app": lambda: black_box(in_web_app, seconds["web app"]),
+        "black box": lambda: black_box(seconds["black box"]),
         "faults": lambda: planted(max(60.0, seconds["faults"] / len(FAULTS))),
     }
 
@@ -267,9 +246,9 @@ def page(done: list[Done], lines: list[Line]) -> str:
     """The content of docs/trust.md."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     took = sum(part.seconds for part in done) / 60
-    short = [part.part for part in done if part.minutes < FULL and part.part in MOST_RUNS]
+    is_short = any(part.minutes < FULL for part in done)
     reduced = (
-        f" {', '.join(short)}: reduced, because the full run has {FULL} minutes. With as few runs as are stated below, "
+        f" It is reduced, because the full run has {FULL} minutes: with as few runs as are stated below, "
         "black-box tests would notice only gross violations."
     )
     head = [
@@ -278,7 +257,7 @@ def page(done: list[Done], lines: list[Line]) -> str:
         "This page is written by `make audit`, not by hand.",
         "How the tests work and why they are valid: [audits](audit.md).",
         "",
-        f"Last run: {now}, {version()}, {took:.0f} minutes.{reduced if short else ''}",
+        f"Last run: {now}, {version()}, {took:.0f} minutes.{reduced if is_short else ''}",
         f"Claims are audited at ε = {EPSILON}, δ = {DELTA}, where a violation is measurable.",
         f"A lower bound of δ is wrong with a probability of at most {ERROR_RATE:g}; above {DELTA} it contradicts a claim.",
         "",

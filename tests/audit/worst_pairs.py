@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,18 +137,3 @@ def shown_by_measurements(measured: Any) -> View:
     tables = (int(part.sum()) >> 21 for part in parts if isinstance(part, np.ndarray) and part.dtype.kind == "i")
     variants = tuple(trace for trace, _ in getattr(measured, "variants", ()))
     return variants, tuple(measured.activities), *tables
-
-
-def write_log(log: PlainLog | Rows, path: Path) -> Path:
-    """Write the events of a log for the command line and the web app; a case without events has no row."""
-    if isinstance(log, dict):
-        rows = [
-            (f"{number}-{case}", activity, "")
-            for number, (trace, cases) in enumerate(log.items())
-            for case in range(cases)
-            for activity in trace
-        ]
-    else:
-        rows = log
-    path.write_text("\n".join(["case_id,activity,patient", *(",".join(row) for row in rows), ""]))
-    return path
