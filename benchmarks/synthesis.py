@@ -1,9 +1,9 @@
 """Synthetic logs against `optimal` and the ladder, on sixteen public logs: `make bench-synthesis`.
 
-Similarity to the original, total variation of directly-follows frequencies (start and end included), that of
-runs of three activities, relative Wasserstein distance of lengths and, at ε = 1, how far fitness and precision of a model of the released log are from those
-of the original's own model. δ = 1e-6; 10 runs at ε = 1 and 3 at the others, 5 and 3 for the mechanisms beside it. Where a
-log has more than 3,000 variants, one fixed sample of 3,000 of its cases is compared instead.
+Similarity to the original, total variation of directly-follows frequencies (start and end included) and of runs of three
+activities, relative Wasserstein distance of lengths and, at ε = 1, how far fitness and precision of a model of the released
+log are from those of the original's own model. δ = 1e-6; 10 runs at ε = 1 and 3 at the others, 5 and 3 for the mechanisms
+beside it. Where a log has more than 3,000 variants, one fixed sample of 3,000 of its cases is compared instead.
 
 Every cell is kept in a journal, `benchmarks/data/synthesis.jsonl`: a second run continues where the first one stopped.
 Delete it after a change of the mechanism: it does not know the code that measured its cells.
@@ -195,7 +195,9 @@ def main() -> None:
     found = averages(measure(wanted))
     names = list(dict.fromkeys(name for name, _, _, _ in wanted))
     epsilons = list(dict.fromkeys(epsilon for _, _, epsilon, _ in wanted))
-    print("\n| log | ε | optimal | ladder | synthesis | follows | 3-grams | lengths | fitness | precision | real | seconds |")
+    print(
+        "\n| log | ε | optimal | ladder | synthesis | follows | 3-grams | lengths | fitness | precision | real | seconds |"
+    )
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name in names:
         for epsilon in epsilons:

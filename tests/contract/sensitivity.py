@@ -111,7 +111,7 @@ def measured(rule: Any, variants: Log, recorder: Recorder) -> None:
     }
     if variants.totals is not None:
         variants = dataclasses.replace(variants, totals=Totals(variants.totals, recorder))
-    with patch.object(GaussianMechanism, "_draws", lambda _: recorder):
+    with patch.object(GaussianMechanism, "_noisy", lambda _: recorder.noisy):
         rule.measure(variants)
 
 

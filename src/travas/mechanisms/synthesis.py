@@ -37,7 +37,7 @@ from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
 from ..trusted.samplers import Seeded
-from ..trusted.stages import Selection, Stage
+from ..trusted.stages import Group, Selection, Stage
 from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
 
 CONTROL_FLOW = {
@@ -65,6 +65,11 @@ SHARE_OF_TIMES = Fraction(1, 4)
 SHARE_OF_ATTRIBUTES = Fraction(1, 10)
 
 _SELECTIONS = {stages.VARIANTS: Selection(), stages.ACTIVITIES: Selection(1, MOST_KEYS)}
+
+
+def group_of(name: str) -> Group:
+    """Which cases contribute to a stage of the control flow."""
+    return "variants" if name == stages.VARIANTS else "residual"
 
 
 MOST_ATTRIBUTES = 100
@@ -143,11 +148,18 @@ class Synthesis(GaussianMechanism):
         return used
 
     def plans(self) -> tuple[StagePlan, ...]:
-        """The control flow (V, A, L, T1 and T2), then times (D, P, W, H and E), then attributes (C)."""
-        shares = self.used_shares
+        """V, the stages of the flow (A, L, T1 and T2), to which residual cases contribute, and those of every case."""
         flow = {name: share for name, share in CONTROL_FLOW.items() if name != stages.ACTIVITIES or not self.alphabet}
-        total = sum(flow.values()) / shares.control_flow
-        plans = [StagePlan(name, share / total, _SELECTIONS.get(name)) for name, share in flow.items()]
+        total = sum(flow.values()) / self.used_shares.control_flow
+        plans = (
+            StagePlan(name, share / total, _SELECTIONS.get(name), group=group_of(name)) for name, share in flow.items()
+        )
+        return (*plans, *self.plans_of_every_case())
+
+    def plans_of_every_case(self) -> tuple[StagePlan, ...]:
+        """The stages to which every case contributes, released or not: times (D, P, W, H and E), then attributes (C)."""
+        shares = self.used_shares
+        plans: list[StagePlan] = []
         if self.times is not None:
             plans += [StagePlan(name, share * shares.times) for name, share in TIMES.items()]
         names = sum(not attribute.is_number for attribute in self.attributes)

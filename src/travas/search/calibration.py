@@ -15,7 +15,7 @@ from math import isqrt
 
 from ..errors import ParameterError
 from ..trusted.numbers import MAX_EPSILON, MIN_DELTA, as_text
-from ..trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Selection, Stage
+from ..trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Group, Selection, Stage
 from .table_builders import exponential_bounds
 
 BITS = 320
@@ -36,12 +36,14 @@ class StagePlan:
         share: Its part of μ².
         selection: How many keys a case has, where keys are selected; None where all cells are public.
         delta_weight: A selection's part of the δ of all selections, relative to the others.
+        group: Which cases contribute.
     """
 
     name: str
     share: Fraction
     selection: Selection | None = None
     delta_weight: Fraction = Fraction(1)
+    group: Group = "every case"
 
 
 def split_delta(delta: Fraction) -> tuple[Fraction, Fraction]:
@@ -66,11 +68,11 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
                 field="epsilon",
             )
         if plan.selection is None:
-            stages.append(Stage(plan.name, contribution))
+            stages.append(Stage(plan.name, contribution, group=plan.group))
         else:
             selection_delta = selections_delta * plan.delta_weight / weights
             threshold = least_threshold(contribution, plan.selection, selection_delta, max_cases)
-            stages.append(Stage(plan.name, contribution, plan.selection, threshold, selection_delta))
+            stages.append(Stage(plan.name, contribution, plan.selection, threshold, selection_delta, plan.group))
     return Calibration(epsilon, delta, gaussian_delta, tuple(stages), max_cases)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
+from typing import Literal
 
 from .samplers import GAUSSIAN_BITS
 
@@ -21,6 +22,10 @@ SMOOTHING_VARIANCE = 16
 
 SMOOTHING_DELTA = Fraction(1, 1 << 320)
 """At least 4κ of the theorem, for up to 1,000 stages, 1,000 cases per person and 2^100 events per case."""
+
+
+Group = Literal["variants", "residual", "every case"]
+"""Which cases contribute to a stage: V itself, residual cases only (the flow), or all cases, released or not."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Stage:
         selection: How many keys a case has, where keys are selected; None where all cells are public.
         threshold: τ: a key is published if its noisy sum is larger; 0 where nothing is selected.
         delta: The probability that a key is published which only one person has; 0 where nothing is selected.
+        group: Which cases contribute.
     """
 
     name: str
@@ -53,6 +59,7 @@ class Stage:
     selection: Selection | None = None
     threshold: int = 0
     delta: Fraction = Fraction(0)
+    group: Group = "every case"
 
     def weight(self, keys: int) -> int:
         """w_m: what a case with `keys` keys adds to each of them."""
