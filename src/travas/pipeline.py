@@ -33,7 +33,7 @@ from .log.options import TimesRule
 from .mechanisms.mechanism import Mechanism, protecting
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
-from .outputs.write import ReservedRelease, check_output, reserved_release
+from .outputs.write import ReservedRelease, check_output, reserved_release, segment_path
 from .releases.release import (
     KINDS,
     Frequencies,
@@ -45,7 +45,7 @@ from .releases.release import (
     check_profile,
     released_times,
 )
-from .sources.engine import assumptions_of, read
+from .sources.engine import assumptions_of, read, segments
 from .sources.example_log import ExampleLog
 from .sources.files import location_of
 from .sources.reading import DEFAULT_READING, Reading, released_columns
@@ -142,6 +142,8 @@ class Request:
         object.__setattr__(self, "mechanism", protecting(self.mechanism, unit))
         reading = self.reading.for_counts_of(self.mechanism.counted)
         details = self.mechanism.details
+        if reading.by is not None and reading.by not in details.attributes:
+            details = replace(details, attributes=(*details.attributes, reading.by))
         if released_times(self.mechanism) is None:
             object.__setattr__(self, "times", "required")  # there is nothing to decide
         elif self.times == "if recorded":
@@ -174,16 +176,27 @@ Watch = Callable[[Phase, float], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """A release that was made, the account that was charged, where it was written, and the policy that allowed it.
+    """The releases that were made, one for each segment, where they were written, the account that was charged once for
+    all of them, and the policy that allowed it.
 
     `variants` is confidential: it is the original log as it was read.
     """
 
-    release: Release
+    releases: tuple[Release, ...]
     account: Account | None
-    output: Path | None
+    outputs: tuple[Path, ...]
     variants: Log
     policy: Policy | None
+
+    @property
+    def release(self) -> Release:
+        """The release; with segments, that of the first."""
+        return self.releases[0]
+
+    @property
+    def output(self) -> Path | None:
+        """Where it was written; None if it is in memory."""
+        return self.outputs[0] if self.outputs else None
 
     @contextmanager
     def after_release(self) -> Iterator[None]:
@@ -220,32 +233,30 @@ def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], No
     _check(request)
     location, policy = _location(request), _policy(request)
     _check_policy(policy, request, request.mechanism, _account(request, location))
-    with ExitStack() as end, _reserved(request) as output:
+    with ExitStack() as end, _reserved(request) as outputs:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
         for text in variants.cautions:
             caution(text)
         mechanism = _fitting(request, variants)
+        logs = segments(variants, request.reading)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, location, policy, mechanism, variants.roles)
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 _enter(Phase.WRITING, watch)
-                release: Release = replace(
-                    mechanism.release(variants),
-                    mechanism=mechanism,  # whose guarantee was charged, whatever made the release
-                    assumptions=assumptions_of(request.source, request.reading),
-                    reading=_described(request, variants),
+                names = request.reading.named_segments
+                releases = tuple(
+                    _released(request, mechanism, part, name) for part, name in zip(logs, names, strict=True)
                 )
-                if isinstance(release, VariantRelease):
-                    release = replace(release, frequencies=request.frequencies)
-                if output is not None:
+                for output, release in zip(outputs, releases, strict=False):  # without an output there are none
                     output.write(release, request.about)
                 end.enter_context(InterruptsDeferred())  # while names change it is too late: the run ends as usual
-                if output is not None:
+                for output in outputs:
                     output.publish()
-                outcome = Outcome(release, account, request.output, variants, policy)
+                written = tuple(output.target for output in outputs)
+                outcome = Outcome(releases, account, written, variants, policy)
                 with outcome._charged():
                     LOGGER.info("%s", Phase.DONE)
                     watch(Phase.DONE, 1.0)
@@ -262,21 +273,35 @@ def _enter(phase: Phase, watch: Watch) -> None:
     watch(phase, 0.0)
 
 
+def _targets(request: Request) -> tuple[Path, ...]:
+    """The files to write: one for each segment, or one; none for a release in memory."""
+    if request.output is None or request.reading.by is None:
+        return () if request.output is None else (request.output,)
+    form = request.mechanism.kind, request.profile
+    return tuple(segment_path(request.output, value, *form) for value in request.reading.segments)
+
+
 @contextmanager
-def _reserved(request: Request) -> Iterator[ReservedRelease | None]:
-    """Hold the names of the output until the end: another run to the same names is refused before its charge."""
-    if request.output is None:
-        yield None
-        return
-    with reserved_release(request.output, request.existing, request.mechanism.kind, request.profile) as output:
-        yield output
+def _reserved(request: Request) -> Iterator[list[ReservedRelease]]:
+    """Hold the names of the outputs until the end: another run to the same names is refused before its charge."""
+    form = request.existing, request.mechanism.kind, request.profile
+    with ExitStack() as held:
+        yield [held.enter_context(reserved_release(target, *form)) for target in _targets(request)]
 
 
-def _described(request: Request, variants: Log) -> dict[str, Any] | None:
-    """The reading for the guarantee file; None for variants that were counted elsewhere."""
-    if variants.roles is None or isinstance(request.source, Log):
-        return None
-    return request.reading.describe(variants.roles)
+def _released(request: Request, mechanism: Mechanism, variants: Log, segment: str) -> Release:
+    """Draw the noise for the cases of a segment, or of the whole log; what is released says how they were read."""
+    counted_elsewhere = variants.roles is None or isinstance(request.source, Log)
+    release: Release = replace(
+        mechanism.release(variants),
+        mechanism=mechanism,  # whose guarantee was charged, whatever made the release
+        assumptions=assumptions_of(request.source, request.reading),
+        reading=None if counted_elsewhere else request.reading.describe(cast(Roles, variants.roles)),
+        segment=segment,
+    )
+    if isinstance(release, VariantRelease):
+        release = replace(release, frequencies=request.frequencies)
+    return release
 
 
 def _check(request: Request) -> None:
@@ -289,10 +314,10 @@ def _check(request: Request) -> None:
             field="guarantee",
         )
     _check_period(request)
-    if request.output is not None:
-        check_output(request.output, request.existing, request.mechanism.kind, request.profile)
+    for target in _targets(request):
+        check_output(target, request.existing, request.mechanism.kind, request.profile)
         log = [request.source] if isinstance(request.source, str | Path) else []
-        check_not_input(request.output, log, None if request.ledger is None else request.ledger.path)
+        check_not_input(target, log, None if request.ledger is None else request.ledger.path)
     # numpy ends the process if it lacks memory at its first use, so use it before the charge
     import numpy as np
 

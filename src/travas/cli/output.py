@@ -42,16 +42,18 @@ def run_and_print(request: Request, stated_cases: int | None, as_json: bool, con
     with phases() as watch:
         outcome = run(request, watch, print_caution)
     with outcome.after_release():
-        released, output, account = outcome.release, cast(Path, outcome.output), outcome.account
+        made, account = list(zip(outcome.releases, outcome.outputs, strict=True)), outcome.account
         if as_json:
-            print_json(release_facts(released, output, stated_cases, account))
+            facts = [release_facts(released, output, stated_cases, account) for released, output in made]
+            print_json(facts[0] if request.reading.by is None else {"segments": facts})
         else:
-            show_release(released, output, stated_cases)
+            for released, output in made:
+                show_release(released, output, stated_cases)
             if account is not None:
                 print_charge(account)
-            print_next(output)
+            print_next(made[0][1])
         if confidential:
-            print_confidential(released, outcome.variants)
+            print_confidential(outcome.release, outcome.variants)
     return outcome
 
 
@@ -88,6 +90,7 @@ def release_facts(
     return {
         "release": str(output),
         "guarantee": str(guarantee_path(output)),
+        **({"segment": released.segment} if released.segment else {}),
         **facts,
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
@@ -126,7 +129,8 @@ def show_release(released: Release, output: Path, stated_cases: int | None) -> N
     """Print the facts of a release of any kind. All of them are public."""
     facts, guarantee = release_facts(released, output, stated_cases), released.guarantee
     _, rows = _content(released)
-    rows = [("release", facts["release"]), ("guarantee", facts["guarantee"]), *rows]
+    segment = [("segment", released.segment)] if released.segment else []
+    rows = [*segment, ("release", facts["release"]), ("guarantee", facts["guarantee"]), *rows]
     rows.append(("privacy", _protection(guarantee)))
     rows += [("warning", warning) for warning in facts["warnings"]]
     if not guarantee.unit.is_case:

@@ -38,6 +38,7 @@ def json_content(release: Release) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         **({"kind": kind} if kind == "process map" else {}),
+        **({"segment": release.segment} if release.segment else {}),
         "columns": release.columns,
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),

@@ -26,6 +26,10 @@ _CONTENTS: dict[Kind, str] = {
 }
 
 
+_OF_SEGMENT = (
+    "Only cases with {} were counted. The files of all segments were released together, with the same ε and δ."
+)
+
 _NOT_A_COPY: dict[explain.Released, str] = {
     "variants of the log": "cases are renumbered, and rare sequences are missing.",
     "any sequence": "cases are renumbered, rare sequences are missing, and some need not occur in the original log.",
@@ -64,6 +68,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         *about,
         "",
         f"It contains {_CONTENTS[mechanism.kind]}.",
+        *([_OF_SEGMENT.format(release.segment)] if release.segment else []),
         f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
         *_about_events(release),
         *(_about_generated(cast("SyntheticRelease", release), path) if mechanism.kind == "synthetic log" else []),

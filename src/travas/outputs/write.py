@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ..errors import OutputError
 from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of
@@ -142,6 +143,13 @@ def _suffix(target: Path, kind: Kind, profile: Profile) -> str:
             field="profile",
         )
     return suffix
+
+
+def segment_path(target: Path, segment: str, kind: Kind, profile: Profile = "travas") -> Path:
+    """The file of a segment: `release-A.csv` for the value A; what is no letter or digit is escaped as in URLs."""
+    suffix = _suffix(target, kind, profile)
+    name = "".join(letter if letter.isalnum() or letter in "_-" else quote(letter, safe="") for letter in segment)
+    return target.with_name(f"{target.name[: -len(suffix)]}-{name.replace('.', '%2E')}{suffix}")
 
 
 def write_release(release: Release, path: Path, existing: Existing, profile: Profile = "travas") -> Path:

@@ -94,6 +94,9 @@ ORIGIN = "case:travas:origin"
 SYNTHETIC = "travas:synthetic"
 """The notice by which every file of a synthetic log says that it is one."""
 
+SEGMENT = "travas:segment"
+"""The notice by which a file says which cases were released, if there are segments."""
+
 STANDING = "privacy:standing"
 """The column by which every event of a release without an established guarantee says so."""
 
@@ -164,6 +167,7 @@ class Release:
         abstractions: The public rules by which traces were generalised before counting.
         assumptions: Those of reading the log, such as that a query works case by case; the guarantee holds under them.
         reading: The rule from events to traces, for the guarantee file; None if the source was counts.
+        segment: Which cases were released, such as `ward = A`; empty for all of them.
     """
 
     mechanism: Mechanism
@@ -171,6 +175,7 @@ class Release:
     abstractions: tuple[Abstraction, ...] = field(default=(FULL,), kw_only=True)
     assumptions: tuple[str, ...] = field(default=(), kw_only=True)
     reading: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    segment: str = field(default="", kw_only=True)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -201,7 +206,7 @@ class Release:
     @property
     def notices(self) -> dict[str, str]:
         """What every file must say about the release as a whole, by key."""
-        return {}
+        return {SEGMENT: self.segment} if self.segment else {}
 
     def _repr_html_(self) -> str:
         """The release in a notebook: HTML without scripts, from the release alone."""

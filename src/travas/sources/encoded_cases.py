@@ -6,6 +6,7 @@ for its length, 4 for each attribute and 8 for each numeric attribute. All sums 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,8 +17,9 @@ import numpy as np
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
 from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
+from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
-from ..log.traces import Activity, Codes
+from ..log.traces import CODE, CODE_BYTES, Activity, Codes
 from ..trusted.contributions import case_blocks, distinct, norm_weights, squared_norms
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 16
 """About how many events are processed at a time: bounds the memory, and changes no sum."""
+
+OTHER_SEGMENT = "other"
+"""The segment of every value that is none of the others, and of cases without a value."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +63,19 @@ class EncodedCases:
     aware: NDArray[np.bool_] | bool = True
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def where(self, kept: NDArray[np.bool_]) -> EncodedCases:
+        """Return some of the cases."""
+        events = np.repeat(kept, self.lengths)
+        return EncodedCases(
+            self.alphabet,
+            self.codes[events],
+            self.lengths[kept],
+            None if self.times is None else self.times[events],
+            self.aware if isinstance(self.aware, bool) else self.aware[events],
+            {name: Coded(coded.codes[kept], coded.values) for name, coded in self.attributes.items()},
+            {name: values[kept] for name, values in self.numbers.items()},
+        )
 
 
 def joined(logs: Sequence[EncodedCases]) -> EncodedCases:
@@ -105,6 +123,40 @@ class EncodedTotals:
         numbers = np.bincount(coded.codes[self._traces.counted] + 1, minlength=len(coded.values) + 1).tolist()
         names = [None, *coded.values]
         return {name: n * question.contribution for name, n in zip(names, numbers, strict=True) if n}
+
+    def segments(self, log: Log, attribute: str, values: Sequence[str]) -> tuple[Log, ...]:
+        """Return the cases of a log with each of these values; `other` is every other value, and none.
+
+        The segment of a case depends on this case alone, and no case is in two.
+        """
+        coded = self._attribute(attribute)
+        number_of = {value: number for number, value in enumerate(values)}
+        rest = number_of.get(OTHER_SEGMENT, -1)
+        numbers = np.array([*(number_of.get(value, rest) for value in coded.values), rest])  # the last one is for -1
+        of_case = numbers[coded.codes]
+        return tuple(
+            replace(self, cases=self.cases.where(of_case == number))._as_log(log) for number in range(len(values))
+        )
+
+    def _as_log(self, whole: Log) -> Log:
+        """Return the variants of these cases, which are a part of a log."""
+        traces = self._traces
+        flat = FlatLog(traces.alphabet, traces.codes.astype(np.int64), traces.lengths).compact()
+        content, ends = flat.codes.astype(CODE).tobytes(), (np.cumsum(flat.lengths) * CODE_BYTES).tolist()
+        counts = Counter(content[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
+        del counts[b""]  # cases without events
+        return Log(
+            flat.alphabet,
+            list(counts),
+            np.fromiter(counts.values(), np.int64, len(counts)),
+            whole.columns,
+            whole.notes,
+            whole.abstraction,
+            unit=whole.unit,
+            counted=whole.counted,
+            roles=whole.roles,
+            totals=self,
+        )
 
     def _sums(self, question: q.CellQuestion) -> Integers:
         match question:

@@ -38,6 +38,19 @@ def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _
     return reading.abstraction.of(variants)
 
 
+def segments(variants: Log, reading: Reading) -> tuple[Log, ...]:
+    """Return the log of every segment; without segments the log itself. No case is in two."""
+    if reading.by is None:
+        return (variants,)
+    from .encoded_cases import EncodedTotals
+
+    totals: Any = variants.totals
+    if not isinstance(totals, EncodedTotals):  # those of Spark: the encoded cases are transferred
+        totals = EncodedTotals(totals.fetched(), totals.details, totals.abstraction)
+    parts: tuple[Log, ...] = totals.segments(variants, reading.by, reading.segments)
+    return parts
+
+
 def _read(source: Any, reading: Reading, progress: Progress) -> Log:
     if isinstance(source, Log):
         same = (source.unit, source.counted) == (reading.privacy_unit, reading.counts_of)
@@ -99,7 +112,7 @@ def _check_counts(reading: Reading, what: str) -> None:
         raise ParameterError(
             f"period is set but {what} contains counts, which have no times; use events", field="period"
         )
-    defaults = {"unit": None, "lifecycle": "all", "where": (), "duplicate_events": "keep"}
+    defaults = {"unit": None, "by": None, "lifecycle": "all", "where": (), "duplicate_events": "keep"}
     for name, default in defaults.items():
         if (value := getattr(reading, name)) != default:
             raise LogError(f"{name} is {value!r} but {what} contains counts, not events; pass a log", field=name)

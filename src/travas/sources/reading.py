@@ -199,6 +199,20 @@ def _pairs(where: Any) -> tuple[tuple[str, str], ...]:
     return tuple(map(tuple, where))
 
 
+def _segments(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple):
+        raise ParameterError(f"segments is {shown(values)}; use a list of values", field="segments")
+    return tuple(values)
+
+
+def _check_segments(_: object, __: object, values: tuple[Any, ...]) -> None:
+    if not all(isinstance(value, str) and value for value in values):
+        raise ParameterError(f"segments has {shown(values)}; use texts that are not empty", field="segments")
+    check_encodable("segments", *values)
+    if len(set(values)) != len(values):
+        raise ParameterError(f"segments is {shown(values)}; list every value once", field="segments")
+
+
 def _delimiter(character: str | None) -> str | None:
     return "\t" if character in ("tab", "\\t") else character
 
@@ -239,6 +253,8 @@ class Reading:
         details: What is read in addition to the variants; set by what the mechanism measures.
         period: Count only the cases that are closed in a period, each up to its closing: docs/mechanisms/periods.md.
             Events are then ordered by time.
+        by: A case attribute: one release for each of `segments`, under one guarantee: docs/segments.md.
+        segments: Its values, a public list; `other` is every other value, and none.
     """
 
     case: str | None = attrs.field(default=None, validator=_check_text)
@@ -266,6 +282,8 @@ class Reading:
     query: str | None = attrs.field(default=None, validator=_check_text)
     details: Details = attrs.field(default=NO_DETAILS, validator=_of(Details))
     period: Period | None = attrs.field(default=None, validator=_of(Period))
+    by: str | None = attrs.field(default=None, validator=_check_text)
+    segments: tuple[str, ...] = attrs.field(default=(), converter=_segments, validator=_check_segments)
 
     def __attrs_post_init__(self) -> None:
         for field, problem in self._inconsistent():
@@ -295,6 +313,10 @@ class Reading:
             yield "max_cases", problem
         if self.unit == "case":
             yield "unit", "unit is 'case', which is reserved for single cases; rename the column"
+        if self.by is None and self.segments:
+            yield "by", "segments is set but by is not; set by to the case attribute with these values"
+        if self.by is not None and not self.segments:
+            yield "segments", f"by is {self.by!r} but segments is not set; list its values, without looking at the log"
         if self.unit is not None and self.duplicate_cases == "separate":
             problem = (
                 f"unit is {self.unit!r} but duplicate_cases is 'separate', so cases have no unique names; use 'merge'"
@@ -360,6 +382,7 @@ class Reading:
             "columns": columns | lifecycle,
             "recognised": {role: list(STANDARD[role]) for role in ("case", "activity", "timestamp")},
             **({} if self.period is None else {"period": self.period.describe()}),
+            **({} if self.by is None else {"by": self.by, "segments": list(self.segments)}),
         }
 
     @classmethod
@@ -376,7 +399,7 @@ class Reading:
             ParameterError: The description is incomplete or invalid.
         """
         known = {*_SETTINGS, *_DESCRIBED}
-        if not isinstance(description, Mapping) or set(description) - {"period"} != known:
+        if not isinstance(description, Mapping) or set(description) - {"period", "by", "segments"} != known:
             raise ParameterError("the description of the reading is incomplete", field="reading")
         _check_roles(description["columns"])
         if not isinstance(description["activity"], list):
@@ -386,6 +409,8 @@ class Reading:
             abstraction=Abstraction.from_json(description["abstraction"]),
             where=description["where"],
             period=Period.from_description(description["period"]) if "period" in description else None,
+            by=description.get("by"),
+            segments=description.get("segments", ()),
             **{name: description[name] for name in _SETTINGS},
         )
 
@@ -393,7 +418,14 @@ class Reading:
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions of the guarantee that cannot be checked, unless the source is a query: `engine.assumptions_of`."""
         by_query = () if self.query is None else (BY_QUERY,)
-        return by_query if self.period is None else (*by_query, self.period.assumption)
+        of_period = () if self.period is None else (self.period.assumption,)
+        listed = f"the values of {self.by!r} that are released apart were listed without looking at the log"
+        return (*by_query, *of_period, *((listed,) if self.by is not None else ()))
+
+    @property
+    def named_segments(self) -> tuple[str, ...]:
+        """What every segment is called in its release, such as `ward = A`; one empty name without segments."""
+        return ("",) if self.by is None else tuple(f"{self.by} = {value}" for value in self.segments)
 
     def by_time(self) -> bool:
         """Return whether events are ordered by time: by `order`, or implied by another setting that needs times.

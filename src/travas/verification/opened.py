@@ -221,7 +221,8 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
         made = log.release(_stated_mechanism(stated), checked_frequencies(facts["frequencies"]))
         if made is None:
             raise ValueError("no noisy counts")
-        return replace(made, assumptions=texts_of(facts.get("assumptions", [])), reading=stated["reading"])
+        assumptions, (segment,) = texts_of(facts.get("assumptions", [])), texts_of([content.get("segment", "")])
+        return replace(made, assumptions=assumptions, reading=stated["reading"], segment=segment)
     except (LogError, VerificationError):
         raise
     except ParameterError as error:
@@ -296,6 +297,7 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
                 "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
                 "assumptions": texts_of(content["assumptions"]),
                 "reading": content["reading"],
+                "segment": texts_of([content.get("segment", "")])[0],
             },
         )
 

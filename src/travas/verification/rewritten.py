@@ -24,6 +24,7 @@ from ..outputs.json_writer import json_content
 from ..outputs.write import writers
 from ..releases.release import (
     ORIGIN,
+    SEGMENT,
     SYNTHETIC,
     Profile,
     ReleasedLog,
@@ -130,6 +131,8 @@ def _changed_log(path: Path, mechanism: Mechanism, stated: dict[str, Any]) -> st
     release = _reread(cases, mechanism, stated)
     if [rule.as_json() for rule in release.used_abstractions] != facts["abstractions"]:
         return "its abstractions"
+    if release.notices != notices:
+        return "its notices"
     with tempfile.TemporaryDirectory(prefix="travas-") as folder:
         again = Path(folder) / f"again{suffix}"
         writers(mechanism.kind, profile)[suffix](release, again)
@@ -197,6 +200,7 @@ def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> Relea
         "abstractions": rules,
         "assumptions": texts_of(facts.get("assumptions", [])),
         "reading": stated["reading"],
+        "segment": (facts.get("notices") or {}).get(SEGMENT, ""),
     }
     if mechanism.kind == "synthetic log":
         origins = cases.labels[ORIGIN].to_list() if ORIGIN in cases.labels else [""] * len(cases.traces)

@@ -14,7 +14,7 @@ from ..log.abstraction import Abstraction
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
-from ..releases.release import EVENT_LOGS, check_frequencies, check_profile
+from ..releases.release import EVENT_LOGS, SEGMENT, check_frequencies, check_profile
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import implied_assumptions
 from ..sources.release_json import texts_of
@@ -85,6 +85,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
         raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")
+    if reading is not None and (facts.get("notices") or {}).get(SEGMENT, "") not in reading.named_segments:
+        raise VerificationError(f"{path}: is inconsistent: its segment is not one of those that its reading lists")
     if missing := [sentence for sentence in implied if sentence not in assumptions]:
         raise VerificationError(
             f"{path}: is inconsistent: release.assumptions does not state what its reading assumes: {missing[0]}"
