@@ -266,6 +266,10 @@ def _released(
     watch: Watch | None,
     **others: Any,
 ) -> Release:
+    if reading.by is not None:
+        raise ParameterError(
+            "by is set: use travas.pipeline.run, whose outcome has the releases of all segments", field="by"
+        )
     account = ledger or Ledger.from_environment()
     request = Request(source, mechanism, reading, ledger=account, dataset=dataset, approval=approval, **others)
     return outcome_of(request, watch).release

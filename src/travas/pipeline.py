@@ -142,8 +142,6 @@ class Request:
         object.__setattr__(self, "mechanism", protecting(self.mechanism, unit))
         reading = self.reading.for_counts_of(self.mechanism.counted)
         details = self.mechanism.details
-        if reading.by is not None and reading.by not in details.attributes:
-            details = replace(details, attributes=(*details.attributes, reading.by))
         if released_times(self.mechanism) is None:
             object.__setattr__(self, "times", "required")  # there is nothing to decide
         elif self.times == "if recorded":

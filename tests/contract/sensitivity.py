@@ -24,6 +24,7 @@ import travas
 from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Synthesis, Times
 from travas.log.questions import AttributeValues
 from travas.mechanisms.gaussian import GaussianMechanism
+from travas.sources.engine import segments
 from travas.synthesis.measurements import OTHER, first_stage
 from travas.trusted.stages import STANDARD_DEVIATION
 
@@ -115,8 +116,10 @@ def measured(rule: Any, variants: Log, recorder: Recorder) -> None:
         rule.measure(variants)
 
 
-def violations(kind: str, pairs: int, seed: int, *, unit: bool = False, more_cases: int = 0) -> Iterator[str]:
-    """What exceeds its claim in random pairs of neighbouring logs.
+def violations(
+    kind: str, pairs: int, seed: int, *, unit: bool = False, more_cases: int = 0, by: str | None = None
+) -> Iterator[str]:
+    """What exceeds its claim in random pairs of neighbouring logs, in all segments together.
 
     Args:
         kind: `synthesis` or `map`.
@@ -124,6 +127,7 @@ def violations(kind: str, pairs: int, seed: int, *, unit: bool = False, more_cas
         seed: The seed of the logs and outputs.
         unit: Whether a person with several cases is added.
         more_cases: How many cases too many are counted of a person: a fault.
+        by: The attribute of the segments.
     """
     chance = random.Random(seed)
     for number in range(pairs):
@@ -134,16 +138,31 @@ def violations(kind: str, pairs: int, seed: int, *, unit: bool = False, more_cas
         bounded: Any = {"unit": "unit", "max_cases": most + more_cases, "counted": "cases"} if unit else {}
         reading = Reading(
             case="case", activity=("activity",), timestamp="time", on_missing="drop", details=rule.details,
-            abstraction=chance.choice(["full", "full", "first", "prefix:8"]), **bounded,
+            abstraction=chance.choice(["full", "full", "first", "prefix:8"]),
+            by=by, segments=() if by is None else chance.choice([("a", "b"), ("b", "other"), ("a", "b", "other")]), **bounded,
         )  # fmt: skip
-        recorder = Recorder(chance)
+        recorders = [Recorder(chance) for _ in reading.named_segments]
         for rows in (smaller, larger):
             frame = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String))
             variants = dataclasses.replace(travas.read(frame, reading), unit=rule.unit)
-            measured(rule, variants, recorder)
-            recorder.is_replay = True
-        for name, stage in recorder.stages.items():
+            for part, recorder in zip(segments(variants, reading), recorders, strict=True):
+                measured(rule, part, recorder)
+                recorder.is_replay = True
+        for name in recorders[0].stages:
+            stage = _together([recorder.stages[name] for recorder in recorders])
             yield from (f"pair {number}: {name}: {why}" for why in _faults_of(rule.noise.stage(name), stage, most))
+
+
+def _together(parts: list[Stage]) -> Stage:
+    """The cells, or keys, of all segments."""
+    if not isinstance(parts[0].sums, dict):
+        sums, larger = (np.concatenate([np.ravel(getattr(part, of)) for part in parts]) for of in ("sums", "larger"))
+        return Stage(sums, None, larger)
+    keyed = [
+        {(number, key): value for number, part in enumerate(parts) for key, value in getattr(part, of).items()}
+        for of in ("sums", "larger")
+    ]
+    return Stage(keyed[0], None, keyed[1])
 
 
 def _faults_of(claimed: Any, stage: Stage, most: int) -> Iterator[str]:
@@ -151,7 +170,7 @@ def _faults_of(claimed: Any, stage: Stage, most: int) -> Iterator[str]:
     if isinstance(stage.sums, dict):
         changes = [value - stage.sums.get(key, 0) for key, value in stage.larger.items()]
         changes += [-value for key, value in stage.sums.items() if key not in stage.larger]
-        new = [value for key, value in stage.larger.items() if key not in stage.sums and key is not None]
+        new = [value for key, value in stage.larger.items() if key not in stage.sums and key[1] is not None]
         if claimed.selection is not None and new:
             far = [(claimed.threshold - value) / STANDARD_DEVIATION for value in new]
             passing = sum(math.erfc(distance / math.sqrt(2)) / 2 for distance in far)

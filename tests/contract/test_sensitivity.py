@@ -31,6 +31,20 @@ def test_a_few_pairs_stay_within_the_claim(kind: str, unit: bool) -> None:
     assert list(violations(kind, 12, 5, unit=unit)) == []
 
 
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("kind", ["synthesis", "map"])
+def test_segments_together_stay_within_the_claim_of_one_release(kind: str, unit: bool) -> None:
+    assert list(violations(kind, 10, 6, unit=unit, by="group")) == []
+
+
+def test_a_case_that_is_in_every_segment_is_found() -> None:
+    def every(variants: Any, reading: Any) -> tuple[Any, ...]:
+        return (variants,) * len(reading.segments)
+
+    with patch("sensitivity.segments", every):
+        assert next(violations("synthesis", 60, 6, by="group"), None) is not None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("kind", "unit"), KINDS)

@@ -272,12 +272,15 @@ def release(
     with made.outcome.after_release():
         add_report(project, made)
         released, account = made.outcome.release, made.outcome.account
+        parts = list(zip(made.outcome.releases, made.outcome.outputs, strict=True))
         files = {name: str(getattr(made, name)) for name in ("folder", "report", "readme")}
         if as_json:
             facts = release_facts(released, made.release, made.stated_cases, account)
-            print_json(facts | files | {"period": made.period})
+            of_parts = [release_facts(*part, made.stated_cases) for part in parts if released.segment]
+            print_json(facts | files | {"period": made.period} | ({"segments": of_parts} if of_parts else {}))
             return
-        show_release(released, made.release, made.stated_cases)
+        for part in parts:
+            show_release(*part, made.stated_cases)
         console().print(rows_of([("period", made.period or "the whole log"), *files.items()]))
         if account is not None:
             print_charge(account)

@@ -27,7 +27,7 @@ _CONTENTS: dict[Kind, str] = {
 
 
 _OF_SEGMENT = (
-    "Only cases with {} were counted. The files of all segments were released together, with the same ε and δ."
+    "Only cases with {} were counted. The files of all segments were released together: ε and δ hold for all of them."
 )
 
 _NOT_A_COPY: dict[explain.Released, str] = {
@@ -61,7 +61,7 @@ def release_files(release: Path, kind: Kind = "variants") -> tuple[Path, ...]:
 
 def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     """Return the text of the README: public facts only."""
-    mechanism = release.mechanism
+    mechanism, alone = release.mechanism, "these segments" if release.segment else "this file"
     lines = [
         f"{path.name}: a differentially private release of an event log, made with travas.",
         f"{guarantee_path(path).name}: its guarantee, for programs.",
@@ -73,7 +73,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         *_about_events(release),
         *(_about_generated(cast("SyntheticRelease", release), path) if mechanism.kind == "synthetic log" else []),
         *_protection(release),
-        "Further releases of the same log add up: ε and δ hold for this file alone.",
+        f"Further releases of the same log add up: ε and δ hold for {alone} alone.",
         f"To check it: travas verify {guarantee_path(path).name} {path.name}",
     ]
     return "\n".join(lines) + "\n"

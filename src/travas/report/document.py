@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -27,10 +28,11 @@ from ..plots.map_graph import ProcessGraph, directly_follows, released_map, synt
 from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened
 from ..releases.process_map import MapNode
-from ..releases.release import EVENT_LOGS, Kind, TimestampKind, timestamp_kind
+from ..releases.release import EVENT_LOGS, SEGMENT, Kind, TimestampKind, timestamp_kind
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
 from .content import ReportContent
+from .segments import comparison
 
 SHOWN = 40
 """The number of variants in the table of the report; the release contains all."""
@@ -39,8 +41,9 @@ _CHARTED, _NAMES, _STEPS = 15, 200, 40
 _MARKED = (Fraction(1, 20), HALF, Fraction(19, 20))  # the first number of cases above each is in the table of the curve
 
 
-def as_html(content: ReportContent) -> str:
-    """Render the report as one self-contained page."""
+def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]] = ()) -> str:
+    """Render the report as one self-contained page, with a comparison of all segments if there are any."""
+    of_segments, steps_of_segments = comparison(segments) if len(segments) > 1 else ([], [])
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8") + browser_file("charts.css")
     curve = _curve(content)
     graph = _report_map(content)
@@ -58,6 +61,10 @@ def as_html(content: ReportContent) -> str:
             "throughput": Markup("" if graph.throughput is None else throughput_chart(graph.throughput, graph.times)),
             "variants": _variants(content),
             "left_out": max(len(content.variants) - SHOWN, 0),
+            "segment": content.stated["release"].get("notices", {}).get(SEGMENT, ""),
+            "segment_names": [shortened(value, 40) for value, _ in segments],
+            "of_segments": of_segments,
+            "steps_of_segments": steps_of_segments,
             "rules": _rules(content),
             "steps": _steps(content),
             "curve": curve,

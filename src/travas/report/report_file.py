@@ -15,6 +15,7 @@ from ..outputs.inputs import check_not_same
 from ..releases.release import Release, ReleasedLog, VariantRelease
 from .content import read_content
 from .document import as_html
+from .segments import segments_beside
 
 
 def write_report(
@@ -76,7 +77,9 @@ def write_report(
             f"{account.label}: this release was not charged to this account; check the data set", field="dataset"
         )
     with atomic_output(path, existing) as partial:
-        partial.write_text(as_html(content), encoding="utf-8", newline="\n")
+        partial.write_text(
+            as_html(content, segments_beside(Path(guarantee), Path(release))), encoding="utf-8", newline="\n"
+        )
     return path
 
 

@@ -11,6 +11,7 @@ from typing import cast
 
 from ..errors import OutputError, ParameterError
 from ..explain import check_stated_cases
+from ..outputs.guarantee_file import guarantee_path
 from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Watch, run
 from ..report.report_file import check_report, write_report
@@ -36,8 +37,18 @@ class ProjectRelease:
 
     @property
     def report(self) -> Path:
-        """The report for the data protection officer."""
-        return self.folder / REPORT
+        """The report for the data protection officer; with segments, that on the first."""
+        return self.reports[0]
+
+    @property
+    def reports(self) -> tuple[Path, ...]:
+        """The report on each segment; without segments the only one."""
+        names = (
+            [f"{release.name}.{REPORT}" for release in self.outcome.outputs]
+            if self.outcome.release.segment
+            else [REPORT]
+        )
+        return tuple(self.folder / name for name in names)
 
     @property
     def guarantee(self) -> Path:
@@ -78,22 +89,23 @@ def make_release(project: Project, watch: Watch, caution: Callable[[str], None] 
     with _new_folder(folder):
         check_report(folder / REPORT, "fail", guarantee, output)
         outcome = run(replace(request, output=output, about=_about(project, request.about, period)), watch, caution)
-    return ProjectRelease(outcome, period.name if period else None, folder, output, stated_cases)
+    return ProjectRelease(outcome, period.name if period else None, folder, outcome.outputs[0], stated_cases)
 
 
 def add_report(project: Project, made: ProjectRelease) -> None:
-    """Write the report on a release of a project. Whatever fails belongs into `made.outcome.after_release()`."""
+    """Write the reports on a release of a project. Whatever fails belongs into `made.outcome.after_release()`."""
     account = made.outcome.account
-    write_report(
-        made.guarantee,
-        made.release,
-        made.report,
-        reason=project.stated("reason"),
-        account=account if account is not None and account.name else None,
-        stated_cases=made.stated_cases,
-        policy=made.outcome.policy,
-        signed_off_by=project.stated("signed_off_by"),
-    )
+    for release, report in zip(made.outcome.outputs, made.reports, strict=True):
+        write_report(
+            guarantee_path(release),
+            release,
+            report,
+            reason=project.stated("reason"),
+            account=account if account is not None and account.name else None,
+            stated_cases=made.stated_cases,
+            policy=made.outcome.policy,
+            signed_off_by=project.stated("signed_off_by"),
+        )
 
 
 @contextmanager
@@ -125,7 +137,8 @@ def _new_folder(folder: Path) -> Iterator[None]:
 
 def _about(project: Project, said: tuple[str, ...], period: Period | None) -> tuple[str, ...]:
     """Return what README.txt says beyond the release itself: public facts only."""
-    lines = [f"{REPORT}: its guarantee, for people."]
+    name = REPORT if "by" not in project.values else f"*.{REPORT}"
+    lines = [f"{name}: its guarantee, for people."]
     if period is None:
         lines.append("It counts the cases of the whole log.")
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -289,6 +290,9 @@ class Reading:
         for field, problem in self._inconsistent():
             raise ParameterError(problem, field=field)
         _ = self.privacy_unit  # raises if it is invalid
+        if self.by is not None and self.by not in self.details.attributes:
+            details = replace(self.details, attributes=(*self.details.attributes, self.by))
+            object.__setattr__(self, "details", details)
 
     def _inconsistent(self) -> Iterator[tuple[str, str]]:
         """Yield each parameter that does not go with another one, and why."""

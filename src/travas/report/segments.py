@@ -1,0 +1,76 @@
+"""The segments of one release side by side: post-processing of their files, and of nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..outputs.guarantee_file import guarantee_path
+from ..outputs.write import segment_path
+from ..plots.svg import activity_text, shortened
+from ..releases.process_map import MapNode
+from ..verification.opened import load, stated_reading
+from .content import ReportContent, read_content
+
+STEPS = 12
+"""The number of steps in the table: those whose shares differ most."""
+
+Row = tuple[str, list[str]]
+
+
+def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportContent], ...]:
+    """The segments whose files are beside that of one of them, each verified, by value; none if there are no others."""
+    reading, stated = stated_reading(load(guarantee), guarantee), load(guarantee)
+    if reading is None or reading.by is None:
+        return ()
+    form = stated["kind"], stated["release"].get("profile", "travas")
+    suffix = "." + stated["release"]["format"]
+    for value in reading.segments:
+        ending = segment_path(Path("x" + suffix), value, *form).name.removeprefix("x")
+        whole = release.with_name(release.name.removesuffix(ending) + suffix)
+        if stated["release"]["notices"].get("travas:segment") == f"{reading.by} = {value}" and whole != release:
+            files = {other: segment_path(whole, other, *form) for other in reading.segments}
+            found = {other: file for other, file in files.items() if file.is_file() and guarantee_path(file).is_file()}
+            return tuple((other, read_content(guarantee_path(file), file)) for other, file in found.items())
+    return ()
+
+
+def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row], list[Row]]:
+    """What the files of segments contain, and the shares of cases that have a step, by segment."""
+    figures = [content.decision.figures[:-1] for _, content in segments]  # the last one is the privacy of all
+    rows = [
+        (parts[0].words.partition(" (")[0], [part.value for part in parts]) for parts in zip(*figures, strict=False)
+    ]
+    shares = [_shares(content) for _, content in segments]
+    steps = {step for found in shares for step in found}
+    spread = {
+        step: max(found.get(step, 0.0) for found in shares) - min(found.get(step, 0.0) for found in shares)
+        for step in steps
+    }
+    shown = sorted(steps, key=lambda step: (-spread[step], step))[:STEPS]
+    return rows, [(step, [f"{found.get(step, 0.0):.0%}" for found in shares]) for step in shown]
+
+
+def _shares(content: ReportContent) -> Mapping[str, float]:
+    """The share of the cases in the file that have each directly-follows step."""
+    cases = Counter[str]()
+    if content.process_map is not None:
+        cases.update(
+            {_step(_node(pair.before), _node(pair.after)): pair.cases.value for pair in content.process_map.pairs}
+        )
+        total = content.process_map.total.value
+    else:
+        for trace, count in zip(content.variants, content.counts, strict=True):
+            names = ["(start)", *map(activity_text, trace), "(end)"]
+            cases.update(dict.fromkeys(map(_step, names, names[1:]), count))
+        total = sum(content.counts)
+    return {step: min(number / total, 1.0) for step, number in cases.items()} if total > 0 else {}
+
+
+def _node(node: MapNode) -> str:
+    return f"({node.kind})" if node.activity is None else activity_text(node.activity)
+
+
+def _step(before: str, after: str) -> str:
+    return shortened(f"{before} → {after}", 200)
