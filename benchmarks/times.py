@@ -35,6 +35,7 @@ from travas.log.calendar import SECOND
 from travas.log.questions import Details
 from travas.log.traces import Trace
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
+from travas.synthesis.arrivals import Arrivals
 from travas.synthesis.durations import DurationShares, log_bounds
 from travas.trusted.samplers import Seeded
 
@@ -164,7 +165,8 @@ def with_one_duration(release: SyntheticRelease, released: EncodedCases, seed: i
     if release.measurements.times is None or released.times is None:
         raise SystemExit("times were not measured")
     random = np.random.default_rng(seed)
-    shares = DurationShares.of(release.measurements, release.measurements.times).rows[-1]
+    measured, times = release.measurements, release.measurements.times
+    shares = DurationShares.of(measured, times, Arrivals.of(measured, times)).rows[-1]
     bucket = random.choice(len(shares), len(released.codes), p=shares)
     low, high = log_bounds()
     seconds = np.where(bucket > 0, np.exp(low[bucket] + random.random(len(bucket)) * (high - low)[bucket]), 0.0)

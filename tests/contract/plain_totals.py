@@ -62,7 +62,8 @@ def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
         ]
         return _divided(Counter(cells), delta)
     if isinstance(question, q.Throughput):
-        return Counter({(_bucket(events[0][1], events[-1][1]),): delta})
+        lasts = (_instant(events[-1][1]) - _instant(events[0][1])) // timedelta(microseconds=1)
+        return Counter({(sum(lasts >= edge for edge in question.edges),): delta})
     if isinstance(question, q.AttributeValuesByLast):
         value = case.values[question.attribute]
         row = question.values.index(value) if value in question.values else len(question.values) + (value is None)
@@ -102,7 +103,7 @@ def _cell(question: q.CalendarQuestion, time: datetime) -> Any:
         return (week // 64,)
     if isinstance(question, q.StartWeeks):
         block, row = divmod(week, 64)
-        return (question.blocks.index(block), row) if block in question.blocks else None
+        return (question.blocks.index(block), row // question.width) if block in question.blocks else None
     if isinstance(question, q.StartWeekdays | q.EventWeekdays):
         return (wall.weekday(),)
     assert isinstance(question, q.StartHours | q.EventHours)

@@ -85,7 +85,7 @@ def test_mechanisms_are_calibrated_when_needed_and_once_for_the_same_parameters(
 
 def test_the_default_shares_are_those_of_the_specification() -> None:
     times = {name: float(share) * 0.25 for name, share in TIMES.items()}
-    assert list(times.values()) == pytest.approx([0.13, 0.04, 0.015, 0.015, 0.012, 0.028, 0.003, 0.007])
+    assert list(times.values()) == pytest.approx([0.135, 0.045, 0.01, 0.025, 0.003, 0.004, 0.008, 0.005, 0.015])
     for options, flow in (
         ({}, Fraction(1)),
         ({"times": Times()}, Fraction(75, 100)),

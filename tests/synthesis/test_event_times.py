@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -10,17 +11,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from timed_log import FIRST_DAY, timed_frame
 from travas import Synthesis, SyntheticRelease, Times, read
 from travas.log.calendar import BLOCKS
 from travas.log.questions import Details
 from travas.sources.reading import Reading
+from travas.synthesis.arrivals import Arrivals
 from travas.synthesis.durations import DurationShares
-from travas.synthesis.event_times import CalendarShares, bucket_of_duration, hour_of_week, week_of, zone_of
-from travas.synthesis.measurements import choose_blocks
-from travas.synthesis.shrinkage import deviating, shrunk, uniform
+from travas.synthesis.event_times import CalendarShares, bucket_of_throughput, hour_of_week, week_of, zone_of
+from travas.synthesis.measurements import TimeMeasurements, choose_blocks
+from travas.synthesis.shrinkage import Floats, deviating, shrunk, uniform
 from travas.trusted.samplers import Seeded
+from travas.trusted.stages import STANDARD_DEVIATION
 
 ZONE = "Europe/Berlin"
 
@@ -101,18 +105,71 @@ def test_generated_cases_start_when_cases_start() -> None:
     assert np.mean(year) > 0.95
 
 
-def test_weeks_are_measured_where_blocks_stand_out_and_next_to_them() -> None:
+def test_weeks_are_measured_in_the_recorded_period_and_a_block_more_at_either_end() -> None:
     blocks = np.zeros(BLOCKS, dtype=np.int64)
-    assert choose_blocks(blocks + (np.arange(BLOCKS) == 5), 10, 3.0).tolist() == [5]  # the largest one
-    blocks[[0, 40, 41, 42, 43, 99, 127]] = [95, 91, 121, 89, 95, 119, 200]  # by 10·3: 4 above 120, 3 above 90
-    assert choose_blocks(blocks, 10, 3.0).tolist() == [40, 41, 127]
+    assert choose_blocks(blocks + (np.arange(BLOCKS) == 5), 10, 3.0).tolist() == [4, 5, 6]  # the largest one
+    blocks[[0, 38, 40, 41, 42, 45, 127]] = [200, 130, 119, 500, 121, 400, 119]  # 10·3·4 = 120 is certain
+    assert choose_blocks(blocks, 10, 3.0).tolist() == [40, 41, 42, 43]
+    blocks[[0, 1]] = [900, 119]
+    assert choose_blocks(blocks, 10, 3.0).tolist() == [0, 1]
+    blocks[40] = 121
+    blocks[127] = 1000
+    assert choose_blocks(blocks, 10, 3.0).tolist() == [126, 127]
+    blocks[[0, 127]] = 0
+    assert choose_blocks(blocks, 10, 3.0).tolist() == list(range(37, 44))
+
+
+def measured_starts(cases: Floats, deviation: float, seed: int = 1) -> TimeMeasurements:
+    """What is measured of cases that start in these numbers in the weeks of some blocks, with this noise in all stages."""
+    made = release().measurements
+    assert made.times is not None
+    random, scale = np.random.default_rng(seed), STANDARD_DEVIATION / deviation
+    blocks = cases.reshape(-1, 64)
+
+    def noisy(sums: Floats) -> NDArray[np.int64]:
+        return np.round((sums + deviation * random.normal(size=sums.shape)) * scale).astype(np.int64)
+
+    first = np.arange(20, 20 + len(blocks))
+    all_blocks = np.zeros(BLOCKS)
+    all_blocks[first] = blocks.sum(axis=1)
+    return replace(
+        made.times, blocks=first, start_blocks=noisy(all_blocks), start_weeks=noisy(blocks),
+        start_spans=noisy(blocks.reshape(-1, 8, 8).sum(axis=2)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "last", "deviation"), [(70, 150, 10.0), (3, 187, 10.0), (100, 101, 1.0)])
+def test_the_curve_of_arrivals_ends_where_the_log_ends(first: int, last: int, deviation: float) -> None:
+    made = release().measurements
+    scale = round(STANDARD_DEVIATION / deviation)
+    contributions = {**made.contributions, **dict.fromkeys(("start blocks", "start spans", "start weeks"), scale)}
+    cases = np.zeros(3 * 64)
+    cases[first:last] = 30 + 20 * np.sin(np.arange(first, last) / 10)
+    found = Arrivals.of(replace(made, contributions=contributions), measured_starts(cases, deviation))
+    assert abs(found.first - 20 * 64 - first) <= 4 and abs(found.first + len(found.shares) - 20 * 64 - last) <= 4
+    shares = np.zeros(3 * 64)
+    shares[found.first - 20 * 64 :][: len(found.shares)] = found.shares
+    assert shares.sum() == pytest.approx(1)
+    assert np.abs(np.cumsum(shares) - np.cumsum(cases) / cases.sum()).max() < (0.05 if last - first > 1 else 1)
+
+
+def test_long_periods_have_coarser_points() -> None:
+    made = release().measurements
+    cases = np.repeat(np.where(np.arange(20 * 64) < 1000, 5.0, 0.0), 1)
+    contributions = {
+        **made.contributions,
+        **dict.fromkeys(("start blocks", "start spans", "start weeks"), STANDARD_DEVIATION),
+    }
+    found = Arrivals.of(replace(made, contributions=contributions), measured_starts(cases, 1.0))
+    assert found.first == 20 * 64 and abs(len(found.shares) - 1000) <= 8
+    assert found.shares.sum() == pytest.approx(1)
 
 
 def test_the_calendar_of_noise_alone_is_even() -> None:
     made = release(epsilon=1)
     assert made.measurements.times is not None
     calendar = CalendarShares.of(made.measurements, made.measurements.times)
-    for shares in (calendar.weeks, calendar.start_hours, calendar.event_hours):
+    for shares in (calendar.weeks.shares, calendar.start_hours, calendar.event_hours):
         assert shares.min() >= 0 and shares.sum() == pytest.approx(1)
 
 
@@ -130,12 +187,12 @@ def test_times_never_decrease_and_are_the_same_for_a_seed() -> None:
 def test_the_throughput_agrees_with_the_measured_one() -> None:
     made = release()
     assert made.measurements.times is not None
-    durations = DurationShares.of(made.measurements, made.measurements.times)
+    times = made.measurements.times
+    durations = DurationShares.of(made.measurements, times, Arrivals.of(made.measurements, times))
     seconds = np.array([case[-1] - case[0] for case in cases(made)], dtype=float)
-    found = np.bincount(bucket_of_duration(seconds), minlength=16) / len(seconds)
-    target = np.maximum(durations.throughput, 0) / np.maximum(durations.throughput, 0).sum()
-    assert np.abs(found - target).sum() / 2 < 0.1
-    assert found[durations.buckets :].sum() < 0.01  # nothing lasts longer than what was measured
+    found = np.bincount(bucket_of_throughput(seconds), minlength=len(durations.throughput)) / len(seconds)
+    assert np.abs(np.cumsum(found) - np.cumsum(durations.throughput)).max() < 0.1
+    assert seconds.max() < 1.6 * durations.longest  # the ceiling: the end of a step may be moved beyond it
 
 
 def test_steps_last_as_long_as_the_measured_ones() -> None:

@@ -30,7 +30,7 @@ from ..releases.release import KINDS, Kind, Release, count_noun
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.durations import STANDS_OUT
-from ..synthesis.measurements import DURATIONS, LENGTHS, START_WEEKS, TRANSITIONS, VARIANTS, first_stage, second_stage
+from ..synthesis.measurements import DURATIONS, LENGTHS, START_SPANS, TRANSITIONS, VARIANTS, first_stage, second_stage
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import Number, as_text, whole_number
 from ..trusted.samplers import Seeded
@@ -224,8 +224,8 @@ def _trial(alternative: Alternative, rule: Mechanism, variants: Log) -> Trial:
 ENOUGH_PER_DEVIATION = 73
 """A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
 
-WEEKS = 173
-"""Weeks are good from this many cases per standard deviation of a week on: 6,000 cases at ε = 1."""
+WEEKS = 33
+"""Weeks are good from this many cases per standard deviation of 8 weeks on: 1,000 cases at ε = 1."""
 
 GOOD_ATTRIBUTES, POOR_ATTRIBUTES = 370, 80
 """An attribute is good from, and poor below, this many cases per standard deviation: 7,000 and 1,500 cases at ε = 1."""
@@ -293,7 +293,7 @@ def detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     pair = STANDS_OUT * stage(DURATIONS).deviation * DURATION_BUCKETS**0.5
     value = stage(first_stage(_ONE))
     good, poor = (limit * stage(second_stage(_ONE)).deviation for limit in (GOOD_ATTRIBUTES, POOR_ATTRIBUTES))
-    weeks = WEEKS * stage(START_WEEKS).deviation
+    weeks = WEEKS * stage(START_SPANS).deviation
     facts = (
         f"with times: a pair has its own durations with about {_rounded(pair):,} cases; start times are good from about "
         f"{_rounded(weeks):,} cases on",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import isfinite
+from math import isfinite, isqrt
 from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
@@ -35,6 +35,9 @@ DURATION_EDGES = tuple(SECOND * 4**power for power in range(15))
 """Microseconds: a duration is in bucket k if it is at least the first k edges; the last bucket has no upper edge."""
 
 DURATION_BUCKETS = len(DURATION_EDGES) + 1
+
+THROUGHPUT_EDGES = (*DURATION_EDGES[:8], *(SECOND * isqrt(1 << power) for power in range(32, 61)))
+"""Microseconds: finer from 18 hours on, by a factor √2."""
 
 MAX_CONTRIBUTION = 1 << 26
 """Δ² and W² stay below 2^52, where the square roots of all engines are exact."""
@@ -111,9 +114,17 @@ class Durations(ProjectedQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class Throughput(ProjectedQuestion):
-    """Time from the first to the last event: Δ in the bucket of the duration."""
+    """Time from the first to the last event: Δ in the bucket of the duration.
 
-    cells = (DURATION_BUCKETS,)
+    Attributes:
+        edges: The edges of the buckets, in microseconds.
+    """
+
+    edges: tuple[int, ...] = DURATION_EDGES
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.edges) + 1,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,13 +152,15 @@ class StartWeeks(CalendarQuestion):
 
     Attributes:
         blocks: The chosen blocks, without duplicates: the rows of the answer.
+        width: How many weeks are one cell: a power of two.
     """
 
     blocks: tuple[int, ...]
+    width: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.blocks), WEEKS_PER_BLOCK)
+        return (len(self.blocks), WEEKS_PER_BLOCK // self.width)
 
 
 @dataclass(frozen=True, kw_only=True)

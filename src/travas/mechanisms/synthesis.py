@@ -50,14 +50,15 @@ CONTROL_FLOW = {
 """How the control flow's part of μ² is divided."""
 
 TIMES = {
-    stages.DURATIONS: Fraction(130, 250),
-    stages.THROUGHPUT: Fraction(40, 250),
-    stages.START_BLOCKS: Fraction(15, 250),
-    stages.START_WEEKS: Fraction(15, 250),
-    stages.START_WEEKDAYS: Fraction(12, 250),
-    stages.START_HOURS: Fraction(28, 250),
-    stages.EVENT_WEEKDAYS: Fraction(3, 250),
-    stages.EVENT_HOURS: Fraction(7, 250),
+    stages.DURATIONS: Fraction(135, 250),
+    stages.THROUGHPUT: Fraction(45, 250),
+    stages.START_BLOCKS: Fraction(10, 250),
+    stages.START_SPANS: Fraction(25, 250),
+    stages.START_WEEKS: Fraction(3, 250),
+    stages.START_WEEKDAYS: Fraction(4, 250),
+    stages.START_HOURS: Fraction(8, 250),
+    stages.EVENT_WEEKDAYS: Fraction(5, 250),
+    stages.EVENT_HOURS: Fraction(15, 250),
 }
 """How the part of times is divided."""
 
@@ -294,11 +295,12 @@ def measure_times(
     durations = asked(
         stages.DURATIONS, questions.Durations, pairs=tuple((int(before), int(after)) for before, after in pairs)
     )
-    throughput = asked(stages.THROUGHPUT, questions.Throughput)
+    throughput = asked(stages.THROUGHPUT, questions.Throughput, edges=questions.THROUGHPUT_EDGES)
     start_blocks = asked(stages.START_BLOCKS, questions.StartBlocks, zone=zone)
     blocks = stages.choose_blocks(
         start_blocks, stage(stages.START_BLOCKS).contribution, stage(stages.START_BLOCKS).deviation
     )
+    in_blocks: dict[str, Any] = {"zone": zone, "blocks": tuple(map(int, blocks))}
     return TimeMeasurements(
         settings=settings,
         pairs=pairs,
@@ -306,7 +308,8 @@ def measure_times(
         throughput=throughput,
         start_blocks=start_blocks,
         blocks=blocks,
-        start_weeks=asked(stages.START_WEEKS, questions.StartWeeks, zone=zone, blocks=tuple(map(int, blocks))),
+        start_spans=asked(stages.START_SPANS, questions.StartWeeks, width=stages.SPAN, **in_blocks),
+        start_weeks=asked(stages.START_WEEKS, questions.StartWeeks, **in_blocks),
         start_weekdays=asked(stages.START_WEEKDAYS, questions.StartWeekdays, zone=zone),
         start_hours=asked(stages.START_HOURS, questions.StartHours, zone=zone, weekend=weekend),
         event_weekdays=asked(stages.EVENT_WEEKDAYS, questions.EventWeekdays, zone=zone),

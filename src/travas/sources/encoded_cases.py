@@ -321,12 +321,12 @@ def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums:
     inner = np.ones(len(pairs), dtype=bool)
     inner[events.ends[:-1] - 1] = False  # from one case to the next
     steps = np.flatnonzero(inner & (pairs >= 0))
-    buckets = _bucket(events.times[steps + 1] - events.times[steps])
+    buckets = _bucket(events.times[steps + 1] - events.times[steps], q.DURATION_EDGES)
     _add_counts_by_norm(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question, sums)
 
 
 def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> None:
-    sums += _histogram(_bucket(events.times[events.ends - 1] - events.times[events.starts]), question)
+    sums += _histogram(_bucket(events.times[events.ends - 1] - events.times[events.starts], question.edges), question)
 
 
 def _add_all_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
@@ -337,10 +337,10 @@ def _add_first_events(events: _Traces, question: q.CalendarQuestion, sums: Integ
     sums += _histogram(_calendar_cells(events.first_events().wall_clock(question.zone), question), question)
 
 
-def _bucket(durations: Integers) -> Integers:
+def _bucket(durations: Integers, edges: tuple[int, ...]) -> Integers:
     """Return the bucket of each duration; negative ones are in the first, like 0."""
     buckets = np.zeros(len(durations), dtype=np.int8)
-    for edge in q.DURATION_EDGES:
+    for edge in edges:
         buckets += durations >= edge
     return buckets.astype(np.int64)
 
@@ -356,7 +356,7 @@ def _calendar_cells(wall: Integers, question: q.CalendarQuestion) -> Integers:
             rows = np.full(BLOCKS, -1, dtype=np.int64)
             rows[list(question.blocks)] = np.arange(len(question.blocks))
             row = rows[weeks // WEEKS_PER_BLOCK]
-            return np.where(row < 0, -1, row * WEEKS_PER_BLOCK + weeks % WEEKS_PER_BLOCK)
+            return np.where(row < 0, -1, (row * WEEKS_PER_BLOCK + weeks % WEEKS_PER_BLOCK) // question.width)
         case q.HoursQuestion():
             weekend = np.isin(np.arange(WEEK_DAYS), question.weekend).astype(np.int64)
             return weekend[_weekdays(days)] * 24 + (wall - days * DAY) // HOUR

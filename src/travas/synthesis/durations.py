@@ -9,13 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.calendar import SECOND
-from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..log.questions import DURATION_BUCKETS, DURATION_EDGES, THROUGHPUT_EDGES
+from .arrivals import Arrivals
 from .chain import Chain
 from .measurements import DURATIONS, THROUGHPUT, Measurements, TimeMeasurements
-from .shrinkage import Floats, deviating, normalised, used_buckets
+from .shrinkage import Floats, deviating, normalised, smoothed, uniform
 
 STANDS_OUT = 2.0  # a pair has its own durations if their sum exceeds this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
+
+BEYOND = 1.25  # a case lasts at most this many times as long as the recorded period, …
+WEEKS_BEYOND = 4  # … and so many weeks: some cases of a period began before it
+LEAST_TAIL = 2.0  # cases: nothing lasts longer than what as many do
+
+WEEK = 604_800
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,40 +34,44 @@ class DurationShares:
         row_of: The row of every pair of activities, by the indices of both; the last index is any other activity.
         measured: The number of pairs that were measured: the first rows.
         own: Of every measured pair, whether its own numbers stand out from the noise; otherwise its row is a backoff.
-        buckets: The number of buckets that are used: all above are taken as empty.
-        throughput: The number of cases by duration bucket, with noise; 0 above `buckets`.
-        deviation: The standard deviation of the noise of `throughput`.
+        throughput: The shares of the buckets of `THROUGHPUT_EDGES` among cases.
+        longest: The ceiling of durations, in seconds.
     """
 
     rows: Floats
     row_of: NDArray[np.int64]
     measured: int
     own: NDArray[np.bool_]
-    buckets: int
     throughput: Floats
-    deviation: float
+    longest: float
 
     @classmethod
-    def of(cls, measurements: Measurements, times: TimeMeasurements) -> DurationShares:
+    def of(cls, measurements: Measurements, times: TimeMeasurements, arrivals: Arrivals) -> DurationShares:
         """The durations that follow from the measurements."""
-        throughput = measurements.in_cases(THROUGHPUT, times.throughput)
-        deviation = measurements.deviation(THROUGHPUT)
-        buckets = used_buckets(throughput, deviation)
-        used = np.arange(DURATION_BUCKETS) < buckets
+        low, high = (np.exp(bound) for bound in log_bounds(THROUGHPUT_EDGES))
+        longest = (BEYOND * len(arrivals.shares) + WEEKS_BEYOND) * WEEK
+        noisy = measurements.in_cases(THROUGHPUT, times.throughput)[low < longest]
+        smooth = smoothed(noisy, measurements.deviation(THROUGHPUT))
+        tail = np.cumsum(smooth[::-1])[::-1]
+        cells = max(int((tail >= LEAST_TAIL).sum()), 1)
+        throughput = np.zeros(len(low))
+        throughput[:cells] = normalised(smooth[:cells], uniform(cells))
+        longest = min(longest, float(high[cells - 1]))
+        used = np.exp(log_bounds()[0]) < longest
         noisy = measurements.in_cases(DURATIONS, times.durations) * used
         activities = len(measurements.activities)
         rows, own = backed_off(noisy, measurements.deviation(DURATIONS), times.pairs[:, 1], activities, used)
         following = len(times.pairs) + np.arange(activities + 1)  # the last row is that of all pairs
         row_of = np.tile(following, (activities + 1, 1))
         row_of[times.pairs[:, 0], times.pairs[:, 1]] = np.arange(len(times.pairs))
-        return cls(rows, row_of, len(times.pairs), own, buckets, throughput * used, deviation)
+        return cls(rows, row_of, len(times.pairs), own, throughput, longest)
 
 
-@lru_cache(maxsize=1)
-def log_bounds() -> tuple[Floats, Floats]:
+@lru_cache(maxsize=2)
+def log_bounds(edges: tuple[int, ...] = DURATION_EDGES) -> tuple[Floats, Floats]:
     """Logarithms of the least and the largest duration in seconds of every bucket; the first bucket is 0 seconds."""
-    edges = np.log(np.array([SECOND, *DURATION_EDGES, 4 * DURATION_EDGES[-1]]) / SECOND)
-    return edges[:-1], edges[1:]
+    bounds = np.log(np.array([SECOND, *edges, 4 * edges[-1]]) / SECOND)
+    return bounds[:-1], bounds[1:]
 
 
 def backed_off(

@@ -1,8 +1,8 @@
 """Times for generated cases: post-processing, from measurements and a seed alone.
 
 For the steps of every case some vectors of durations are drawn, each step on its own. One of them is chosen so that the
-throughput of all cases agrees with the measured one. Long steps are then drawn again within their bucket, so that events
-happen at the hours at which events happen. Times never decrease.
+throughput of all cases agrees with the measured one, and scaled so that it does so exactly. The ends of long steps are then
+moved, so that events happen at the hours at which events happen. Times never decrease.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.calendar import BLOCKS, SECOND, WEEK_DAYS, WEEKS_PER_BLOCK, zone_offsets
+from ..log.calendar import SECOND, WEEK_DAYS, zone_offsets
 from ..log.options import Resolution
-from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..log.questions import DURATION_BUCKETS, THROUGHPUT_EDGES
 from ..log.traces import Trace
+from .arrivals import Arrivals
 from .durations import DurationShares, log_bounds
 from .measurements import (
     EVENT_HOURS,
     EVENT_WEEKDAYS,
     HOURS,
-    START_BLOCKS,
     START_HOURS,
     START_WEEKDAYS,
-    START_WEEKS,
     Measurements,
     TimeMeasurements,
 )
 from .randomness import Random, generator
-from .shrinkage import Floats, normalised, shrunk, uniform
+from .shrinkage import Floats, shrunk, uniform
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +74,6 @@ WEEK = 604_800
 FIRST_MONDAY = -3 * DAY
 """Monday, 29 December 1969, in seconds from 1970."""
 
-_WEEKS = 0.5
-_PARTLY_USED = 0.8  # how certain it is that a block at the end of the recorded period is used in part
 _WEEKDAYS = 1.0
 _HOURS = 0.5
 _HOURS_BY_DAY = 0.3  # how far shares may differ from what is expected: see `shrunk`
@@ -97,12 +94,12 @@ class CalendarShares:
     """Shares of the weeks in which cases start, and of the hours of the week.
 
     Attributes:
-        weeks: Of the first event, by week from Monday, 29 December 1969.
+        weeks: Of the first event, by week.
         start_hours: Of the first event, by hour of the week.
         event_hours: Of all events, by hour of the week.
     """
 
-    weeks: Floats
+    weeks: Arrivals
     start_hours: Floats
     event_hours: Floats
 
@@ -118,12 +115,15 @@ class CalendarShares:
             _in_cases(measurements, EVENT_WEEKDAYS, times.event_weekdays),
             _in_cases(measurements, EVENT_HOURS, times.event_hours),
         )
-        weeks = _weeks(measurements, times)
-        return cls(weeks, _hours(start_day, start_hour, weekend), _hours(event_day, event_hour, weekend))
+        return cls(
+            Arrivals.of(measurements, times),
+            _hours(start_day, start_hour, weekend),
+            _hours(event_day, event_hour, weekend),
+        )
 
     def starts(self, number: int, random: Random) -> Floats:
         """Wall-clock times of the first events of this many cases, in seconds from 1970."""
-        week = _drawn(self.weeks, number, random)
+        week = self.weeks.first + _drawn(self.weeks.shares, number, random)
         hour = _drawn(self.start_hours, number, random)
         return week * float(WEEK) + FIRST_MONDAY + hour * HOUR + random.random(number) * HOUR
 
@@ -134,38 +134,6 @@ def _drawn(shares: Floats, number: int, random: Random) -> NDArray[np.int64]:
     total = np.cumsum(shares)
     cells: NDArray[np.int64] = np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1)
     return cells
-
-
-def _weeks(measurements: Measurements, times: TimeMeasurements) -> Floats:
-    """Shares of weeks: those of blocks whose weeks were measured."""
-    noisy = measurements.in_cases(START_WEEKS, times.start_weeks)
-    deviation = measurements.deviation(START_WEEKS)
-    totals = np.maximum(measurements.in_cases(START_BLOCKS, times.start_blocks)[times.blocks], 1.0)
-    own = (deviation**2 * WEEKS_PER_BLOCK, measurements.deviation(START_BLOCKS) ** 2)  # variances of both sums
-    cases = (noisy.sum(axis=1) / own[0] + totals / own[1]) / (1 / own[0] + 1 / own[1])
-    by_block = np.zeros(BLOCKS)
-    by_block[times.blocks] = np.maximum(cases, 1e-3)
-    shares = np.zeros((BLOCKS, WEEKS_PER_BLOCK))
-    for block, row, total in zip(times.blocks.tolist(), noisy, totals.tolist(), strict=True):
-        shares[block] = by_block[block] * shrunk(row, deviation, _expected_weeks(by_block, block), _WEEKS, total)
-    return normalised(shares.ravel(), uniform(shares.size))
-
-
-def _expected_weeks(by_block: Floats, block: int) -> Floats:
-    """Shares of the weeks of a block before they are looked at.
-
-    A block at the end of the recorded period is used in part: the weeks next to its neighbour that hold its cases
-    at the pace of that block.
-    """
-    before, after = (float(by_block[other]) if 0 <= other < BLOCKS else 0.0 for other in (block - 1, block + 1))
-    pace = max(before, after) / WEEKS_PER_BLOCK
-    if (before > 0) == (after > 0) or by_block[block] >= pace * WEEKS_PER_BLOCK:
-        return uniform(WEEKS_PER_BLOCK)
-    used = max(1, round(by_block[block] / pace))
-    week = np.arange(WEEKS_PER_BLOCK)
-    beside = week < used if before > 0 else week >= WEEKS_PER_BLOCK - used
-    expected: Floats = _PARTLY_USED * beside / used + (1 - _PARTLY_USED) * uniform(WEEKS_PER_BLOCK)
-    return expected
 
 
 def _in_cases(measurements: Measurements, stage: str, sums: NDArray[np.int64]) -> tuple[Floats, float]:
@@ -184,10 +152,13 @@ def _hours(by_weekday: tuple[Floats, float], by_hour: tuple[Floats, float], week
 CANDIDATES = 20  # vectors of durations for every case
 ROUNDS = 40  # of the agreement with the measured throughput
 SAMPLE = 20_000  # cases by which that agreement is found
-REDRAWN = 12  # candidates for a long step
+LONG_CASE, LONG_STEP = 6 * HOUR, 600  # seconds: shorter ones are not scaled
+SCALES = (0.25, 4.0)
+MOVES = 12  # of the end of a step of an hour or more
+MOVED = 0.6  # of the duration of a step: how far its end is moved, …
+FARTHEST = 3.5 * DAY  # … and at most so far
 LATEST = 1 << 33  # in the year 2242: later times are moved to it
 _BLOCK = 100_000  # steps at a time: bounds the memory
-_LOOSENESS = 0.3
 _SMOOTHING = 1e-3
 _STREAM = 1
 
@@ -202,18 +173,20 @@ def event_times(
         raise ValueError("times were not measured")
     settings = measurements.times.settings
     random = generator(seed, _STREAM)
-    durations = DurationShares.of(measurements, measurements.times)
     calendar = CalendarShares.of(measurements, measurements.times)
+    durations = DurationShares.of(measurements, measurements.times, calendar.weeks)
     log = _Log.of(measurements, durations, traces)
     variant = np.repeat(np.arange(len(traces)), counts)
     factors = _throughput_factors(durations, log, variant, random)
     clock = _Clock(calendar, zone_of(settings.zone), settings.resolution)
     starts = calendar.starts(len(variant), random)
-    made = [np.empty(0, dtype=np.int64)]
-    for first, last in _blocks(log, variant):
-        steps = log.steps(variant[first:last])
-        seconds, buckets = _drawn_steps(durations, steps, factors, random)
-        made.append(clock.walk(starts[first:last], steps, seconds, buckets, random))
+    drawn = (_drawn_steps(durations, log.steps(variant[cases]), factors, random) for cases in _blocks(log, variant))
+    seconds = _fitted(np.concatenate([np.empty(0), *drawn]), log.steps_of[variant], durations.throughput, random)
+    made, used = [np.empty(0, dtype=np.int64)], 0
+    for cases in _blocks(log, variant):
+        steps = log.steps(variant[cases])
+        made.append(clock.walk(starts[cases], steps, seconds[used : used + len(steps.rows)], random))
+        used += len(steps.rows)
     return np.concatenate(made)
 
 
@@ -255,22 +228,22 @@ class _Log:
         return _Steps(self.rows[index], begin, end)
 
 
-def _blocks(log: _Log, variant: Indexes) -> Iterator[tuple[int, int]]:
+def _blocks(log: _Log, variant: Indexes) -> Iterator[slice]:
     """Ranges of cases with a bounded number of steps."""
     total = np.cumsum(log.steps_of[variant] + 1)
     first = 0
     while first < len(variant):
         reached = total[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(total, reached + _BLOCK, side="right")))
-        yield first, last
+        yield slice(first, last)
         first = last
 
 
 # --------------------------------------------------------------------------------------------------------- durations
 
 
-def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tuple[Floats, Indexes, Indexes]:
-    """Seconds and buckets by candidate and step, and the bucket of the sum by candidate and case."""
+def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tuple[Floats, Indexes]:
+    """Seconds by candidate and step, and the bucket of their sum by candidate and case."""
     total = np.cumsum(durations.rows, axis=1)
     total /= total[:, -1:]
     flat = (total + np.arange(len(total))[:, None]).ravel()
@@ -281,13 +254,14 @@ def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tup
     low, high = log_bounds()
     within = random.random(drawn.shape)
     seconds = np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
+    seconds = np.minimum(seconds, durations.longest)
     running = np.concatenate([np.zeros((CANDIDATES, 1)), np.cumsum(seconds, axis=1)], axis=1)
-    return seconds, bucket, bucket_of_duration(running[:, steps.end] - running[:, steps.begin])
+    return seconds, bucket_of_throughput(running[:, steps.end] - running[:, steps.begin])
 
 
-def bucket_of_duration(seconds: Floats) -> Indexes:
-    """The bucket of durations in seconds."""
-    return np.searchsorted(np.array(DURATION_EDGES) / SECOND, seconds, side="right")
+def bucket_of_throughput(seconds: Floats) -> Indexes:
+    """The bucket of times from the first to the last event, in seconds."""
+    return np.searchsorted(np.array(THROUGHPUT_EDGES) / SECOND, seconds, side="right")
 
 
 def _throughput_factors(durations: DurationShares, log: _Log, variant: Indexes, random: Random) -> Floats:
@@ -295,32 +269,48 @@ def _throughput_factors(durations: DurationShares, log: _Log, variant: Indexes, 
     if len(variant) > SAMPLE:
         variant = np.sort(random.choice(variant, SAMPLE, replace=False))
     buckets = [np.empty((CANDIDATES, 0), dtype=np.int64)]
-    for first, last in _blocks(log, variant):
-        buckets.append(_candidates(durations, log.steps(variant[first:last]), random)[2])
+    for cases in _blocks(log, variant):
+        buckets.append(_candidates(durations, log.steps(variant[cases]), random)[1])
     bucket = np.concatenate(buckets, axis=1)
-    factors = np.ones(DURATION_BUCKETS)
-    if not bucket.size:
-        return factors
-    used = np.arange(DURATION_BUCKETS) < durations.buckets
-    simulated = np.bincount(bucket.ravel(), minlength=DURATION_BUCKETS) / bucket.size
-    target = shrunk(durations.throughput, durations.deviation, simulated * used, _LOOSENESS) * used
-    target = normalised(target, simulated)
-    for _ in range(ROUNDS):
+    target = durations.throughput
+    factors = np.ones(len(target))
+    for _ in range(ROUNDS if bucket.size else 0):
         weights = factors[bucket]
         weights /= weights.sum(axis=0)
-        current = np.bincount(bucket.ravel(), weights.ravel(), DURATION_BUCKETS) / bucket.shape[1]
+        current = np.bincount(bucket.ravel(), weights.ravel(), len(target)) / bucket.shape[1]
         factors = np.clip(factors * ((target + _SMOOTHING) / (current + _SMOOTHING)) ** 0.5, 1e-3, 1e3)
     return factors
 
 
-def _drawn_steps(durations: DurationShares, steps: _Steps, factors: Floats, random: Random) -> tuple[Floats, Indexes]:
-    """Seconds and bucket of every step: of one candidate for each case."""
-    seconds, bucket, throughput = _candidates(durations, steps, random)
+def _drawn_steps(durations: DurationShares, steps: _Steps, factors: Floats, random: Random) -> Floats:
+    """Seconds of every step: of one candidate for each case."""
+    seconds, throughput = _candidates(durations, steps, random)
     total = np.cumsum(factors[throughput], axis=0)
     candidate = (random.random(total.shape[1]) * total[-1] >= total).sum(axis=0)
     candidate = np.repeat(np.minimum(candidate, CANDIDATES - 1), steps.end - steps.begin)
-    index = np.arange(len(steps.rows))
-    return seconds[candidate, index], bucket[candidate, index]
+    chosen: Floats = seconds[candidate, np.arange(len(steps.rows))]
+    return chosen
+
+
+def _fitted(seconds: Floats, numbers: Indexes, throughput: Floats, random: Random) -> Floats:
+    """The steps of all cases, long ones scaled so that cases take as long as was measured: the ranks of cases stay."""
+    running = np.concatenate([[0.0], np.cumsum(seconds)])
+    end = np.cumsum(numbers)
+    drawn = running[end] - running[end - numbers]
+    wanted = np.empty(len(drawn))
+    wanted[np.lexsort((random.random(len(drawn)), drawn))] = _quantiles(throughput, len(drawn))
+    factor = np.where((drawn > LONG_CASE) & (wanted > 0), np.clip(wanted / np.maximum(drawn, 1), *SCALES), 1.0)
+    return np.where(seconds >= LONG_STEP, seconds * np.repeat(factor, numbers), seconds)
+
+
+def _quantiles(throughput: Floats, number: int) -> Floats:
+    """This many quantiles of the throughput in seconds, evenly spaced, in increasing order."""
+    low, high = log_bounds(THROUGHPUT_EDGES)
+    total = np.concatenate([[0.0], np.cumsum(throughput)])
+    rank = (np.arange(number) + 0.5) / max(number, 1) * total[-1]
+    bucket = np.clip(np.searchsorted(total, rank, side="right") - 1, 0, len(throughput) - 1)
+    within = (rank - total[bucket]) / np.maximum(throughput[bucket], 1e-12)
+    return np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
 
 
 # ------------------------------------------------------------------------------------------------------------- clocks
@@ -334,9 +324,7 @@ class _Clock:
     zone: Zone
     resolution: Resolution
 
-    def walk(
-        self, starts: Floats, steps: _Steps, seconds: Floats, bucket: Indexes, random: Random
-    ) -> NDArray[np.int64]:
+    def walk(self, starts: Floats, steps: _Steps, seconds: Floats, random: Random) -> NDArray[np.int64]:
         """Times of all events of some cases, which start at these wall-clock times."""
         numbers = steps.end - steps.begin
         order = np.argsort(-numbers, kind="stable")  # cases that still go on come first
@@ -348,27 +336,21 @@ class _Clock:
         times[position] = shown
         for index, cases in enumerate(going.tolist()):
             step = begin[:cases] + index
-            moment = np.minimum(
-                moment[:cases] + self._redrawn(moment[:cases], seconds[step], bucket[step], random), LATEST
-            )
+            moment = np.minimum(moment[:cases] + self._moved(moment[:cases], seconds[step], random), LATEST)
             shown = np.maximum(shown[:cases], self._rounded(moment))
             times[position[:cases] + index + 1] = shown
         return times
 
-    def _redrawn(self, moment: Floats, seconds: Floats, bucket: Indexes, random: Random) -> Floats:
-        """Durations; those of an hour or more are drawn again within their bucket, by the hour at which they end."""
-        low, high = log_bounds()
-        long = np.flatnonzero(low[bucket] >= np.log(HOUR))
-        if not len(long):
-            return seconds
-        within = random.random((len(long), REDRAWN))
-        drawn = np.exp(low[bucket[long]][:, None] + within * (high - low)[bucket[long]][:, None])
-        drawn[:, 0] = seconds[long]
-        hours = hour_of_week(self.zone.to_local(moment[long][:, None] + drawn))
+    def _moved(self, moment: Floats, seconds: Floats, random: Random) -> Floats:
+        """Durations; the ends of those of an hour or more are moved, to hours at which events happen."""
+        long = np.flatnonzero(seconds >= HOUR)
+        reach = np.minimum(MOVED * seconds[long], FARTHEST)[:, None]
+        ends = seconds[long][:, None] + reach * (2 * random.random((len(long), MOVES)) - 1)
+        hours = hour_of_week(self.zone.to_local(moment[long][:, None] + ends))
         total = np.cumsum(self.calendar.event_hours[hours] + 1e-6, axis=1)
-        candidate = (random.random(len(long))[:, None] * total[:, -1:] >= total).sum(axis=1)
+        chosen = (random.random(len(long))[:, None] * total[:, -1:] >= total).sum(axis=1)
         result = seconds.copy()
-        result[long] = drawn[np.arange(len(long)), np.minimum(candidate, REDRAWN - 1)]
+        result[long] = ends[np.arange(len(long)), np.minimum(chosen, MOVES - 1)]
         return result
 
     def _rounded(self, moment: Floats) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from ..errors import LogError
 from ..log.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
 from ..log.options import Attribute, Times
 from ..log.plain import ActivitySums, as_shape, digest_of
-from ..log.questions import DURATION_BUCKETS, KINDS_OF_DAY
+from ..log.questions import DURATION_BUCKETS, KINDS_OF_DAY, THROUGHPUT_EDGES
 from ..log.traces import Activity, Trace
 from ..trusted.contributions import BUCKETS, states
 from ..trusted.numbers import as_text
@@ -108,17 +108,18 @@ class AttributeMeasurements:
         return self.second.ndim == 2
 
 
-DURATIONS, THROUGHPUT, START_BLOCKS, START_WEEKS = "durations", "throughput", "start blocks", "start weeks"
+DURATIONS, THROUGHPUT = "durations", "throughput"
+START_BLOCKS, START_SPANS, START_WEEKS = "start blocks", "start spans", "start weeks"
 START_WEEKDAYS, START_HOURS = "start weekdays", "start hours"
 EVENT_WEEKDAYS, EVENT_HOURS = "event weekdays", "event hours"
-"""The names of the stages D, P, W (two), H (two) and E (two)."""
+"""The names of the stages D, P, W (three), H (two) and E (two)."""
 
 HOURS = 24
 
-CERTAIN_BLOCK = 4.0  # the weeks of a block are measured if it exceeds this many standard deviations
-NEIGHBOUR = (
-    3.0  # … or this many, next to such a block: of 128 empty blocks, noise lifts one above 3 in 16 % of releases
-)
+SPAN = 8
+"""Weeks of a span: the weeks between a block and a single one."""
+
+CERTAIN_BLOCK = 4.0  # a block in which cases start exceeds this many standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +130,10 @@ class TimeMeasurements:
         settings: The public zone, weekend days and resolution.
         pairs: The directly-follows pairs whose durations were measured, as indices of activities, sorted.
         durations: D: noisy sums by pair and duration bucket.
-        throughput: P: noisy sums by duration bucket, of the time from the first to the last event.
+        throughput: P: noisy sums by bucket of `THROUGHPUT_EDGES`, of the time from the first to the last event.
         start_blocks: W: noisy sums by block of weeks, of the first event.
-        blocks: The blocks whose weeks were measured, sorted.
+        blocks: The blocks whose spans and weeks were measured, one after another.
+        start_spans: W: noisy sums by measured block and span.
         start_weeks: W: noisy sums by measured block and week.
         start_weekdays: H: noisy sums by weekday of the first event.
         start_hours: H: noisy sums by working day or weekend, and hour, of the first event.
@@ -145,6 +147,7 @@ class TimeMeasurements:
     throughput: NDArray[np.int64]
     start_blocks: NDArray[np.int64]
     blocks: NDArray[np.int64]
+    start_spans: NDArray[np.int64]
     start_weeks: NDArray[np.int64]
     start_weekdays: NDArray[np.int64]
     start_hours: NDArray[np.int64]
@@ -159,9 +162,10 @@ def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:
     return {
         "pairs": (pairs, 2),
         "durations": (pairs, DURATION_BUCKETS),
-        "throughput": (DURATION_BUCKETS,),
+        "throughput": (len(THROUGHPUT_EDGES) + 1,),
         "start_blocks": (BLOCKS,),
         "blocks": (blocks,),
+        "start_spans": (blocks, WEEKS_PER_BLOCK // SPAN),
         "start_weeks": (blocks, WEEKS_PER_BLOCK),
         "start_weekdays": (WEEK_DAYS,),
         "start_hours": (KINDS_OF_DAY, HOURS),
@@ -171,14 +175,19 @@ def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:
 
 
 def choose_blocks(start_blocks: NDArray[np.int64], contribution: int, deviation: float) -> NDArray[np.int64]:
-    """Decide, from the noisy blocks alone, of which of them the weeks are measured."""
-    size = start_blocks / contribution / deviation
-    certain = size > CERTAIN_BLOCK
-    beside = np.zeros_like(certain)
-    beside[1:] |= certain[:-1]
-    beside[:-1] |= certain[1:]
-    blocks = np.flatnonzero(certain | (beside & (size > NEIGHBOUR)))
-    return blocks.astype(np.int64) if len(blocks) else np.array([int(np.argmax(start_blocks))], dtype=np.int64)
+    """Decide, from the noisy blocks alone, of which of them spans and weeks are measured: those of the recorded period.
+
+    These are the largest block, those that stand out from the noise with gaps of at most one block between them, and one
+    more at either end, which may hold too few cases to stand out.
+    """
+    certain = start_blocks / contribution / deviation > CERTAIN_BLOCK
+    certain[np.argmax(start_blocks)] = True
+    first = last = int(np.argmax(start_blocks))
+    while (before := certain[max(first - 2, 0) : first]).any():
+        first -= 1 if before[-1] else 2
+    while (after := certain[last + 1 : last + 3]).any():
+        last += 1 if after[0] else 2
+    return np.arange(max(first - 1, 0), min(last + 2, BLOCKS), dtype=np.int64)
 
 
 VARIANTS, ACTIVITIES, LENGTHS, TRANSITIONS, REFINEMENT = (

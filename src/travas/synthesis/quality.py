@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES, cells
+from .arrivals import Arrivals
 from .case_attributes import combined_numbers
 from .chain import Chain, order_one
 from .durations import DurationShares, log_bounds
@@ -71,32 +73,33 @@ class AttributeQuality:
     cases: MeasuredNumber
 
 
-def duration_quality(measurements: Measurements) -> tuple[DurationQuality, ...]:
-    """Medians of all measured pairs; empty if times were not measured."""
+def time_quality(measurements: Measurements) -> tuple[tuple[DurationQuality, ...], tuple[ThroughputQuality, ...]]:
+    """Medians of all measured pairs, and quantiles of the throughput; empty if times were not measured."""
     times = measurements.times
     if times is None:
-        return ()
-    durations = DurationShares.of(measurements, times)
-    noisy = measurements.in_cases(DURATIONS, times.durations)[:, : durations.buckets]
+        return (), ()
+    durations = DurationShares.of(measurements, times, Arrivals.of(measurements, times))
+    ceiling = np.log(durations.longest)
+    bounds = [
+        (low[low < ceiling], high[low < ceiling]) for low, high in map(log_bounds, (DURATION_EDGES, THROUGHPUT_EDGES))
+    ]
     deviation = measurements.deviation(DURATIONS)
-    names = measurements.activities
-    return tuple(
-        DurationQuality(
-            names[before], names[after], _quantile(durations.rows[index], noisy[index], deviation, 0.5), not own
-        )
-        for index, ((before, after), own) in enumerate(zip(times.pairs.tolist(), durations.own.tolist(), strict=True))
+    names, used = measurements.activities, len(bounds[0][0])
+    noisy = measurements.in_cases(DURATIONS, times.durations)
+    medians = (
+        _quantile(row, of_pair[:used], deviation, 0.5, bounds[0])
+        for row, of_pair in zip(durations.rows, noisy, strict=False)
     )
-
-
-def throughput_quality(measurements: Measurements) -> tuple[ThroughputQuality, ...]:
-    """Quantiles of the throughput; empty if times were not measured."""
-    times = measurements.times
-    if times is None:
-        return ()
-    durations = DurationShares.of(measurements, times)
-    noisy = durations.throughput[: durations.buckets]
-    deviation = measurements.deviation(THROUGHPUT)
-    return tuple(ThroughputQuality(share, _quantile(noisy, noisy, deviation, share)) for share in QUANTILES)
+    throughput, spread = measurements.in_cases(THROUGHPUT, times.throughput), measurements.deviation(THROUGHPUT)
+    return tuple(
+        DurationQuality(names[before], names[after], median, not own)
+        for (before, after), median, own in zip(times.pairs.tolist(), medians, durations.own.tolist(), strict=True)
+    ), tuple(
+        ThroughputQuality(
+            share, _quantile(durations.throughput, throughput[: len(bounds[1][0])], spread, share, bounds[1])
+        )
+        for share in QUANTILES
+    )
 
 
 def attribute_quality(measurements: Measurements) -> tuple[AttributeQuality, ...]:
@@ -109,7 +112,9 @@ def attribute_quality(measurements: Measurements) -> tuple[AttributeQuality, ...
     return tuple(rows)
 
 
-def _quantile(weights: Floats, noisy: Floats, deviation: float, share: float) -> MeasuredNumber:
+def _quantile(
+    weights: Floats, noisy: Floats, deviation: float, share: float, bounds: tuple[Floats, Floats]
+) -> MeasuredNumber:
     """A quantile of durations, in seconds: of `weights`, and where it can lie by the noisy numbers of all buckets.
 
     The number of cases up to a bucket, less the share of all cases, has normal noise of a known deviation.
@@ -118,10 +123,10 @@ def _quantile(weights: Floats, noisy: Floats, deviation: float, share: float) ->
     below = np.arange(1, buckets + 1)
     surplus = np.cumsum(noisy) - share * noisy.sum()
     radius = RADIUS * deviation * np.sqrt((1 - share) ** 2 * below + share**2 * (buckets - below))
-    low, high = log_bounds()
+    low, high = bounds
     first = _first(surplus + radius >= 0)
     last = _first(surplus - radius >= 0)
-    return MeasuredNumber(_point(np.maximum(weights, 0.0), share), _seconds(low, first), _seconds(high, last))
+    return MeasuredNumber(_point(weights[:buckets], share, bounds), _seconds(low, first), _seconds(high, last))
 
 
 def _first(holds: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
@@ -132,15 +137,13 @@ def _seconds(bounds: Floats, bucket: int) -> float:
     return float(np.exp(bounds[bucket])) if bucket else 0.0
 
 
-def _point(weights: Floats, share: float) -> float:
+def _point(weights: Floats, share: float, bounds: tuple[Floats, Floats]) -> float:
     """The quantile of a distribution over buckets, evenly spread over the logarithm within each."""
     total = np.cumsum(weights)
-    if total[-1] <= 0:
-        return 0.0
     bucket = _first(total >= share * total[-1])
     if bucket == 0:
         return 0.0
-    low, high = log_bounds()
+    low, high = bounds
     within = 1 - (total[bucket] - share * total[-1]) / max(float(weights[bucket]), 1e-12)
     return float(np.exp(low[bucket] + within * (high - low)[bucket]))
 
@@ -228,6 +231,7 @@ def quality(measurements: Measurements) -> Quality:
     all_cases = released + float(noisy.sum())
     spread = float(np.hypot(released_spread, deviation * BUCKETS**0.5))
     pairs, noise_share = _pairs(measurements)
+    durations, throughput = time_quality(measurements)
     return Quality(
         cases=measured(all_cases, spread),
         released_cases=measured(released, released_spread),
@@ -236,8 +240,8 @@ def quality(measurements: Measurements) -> Quality:
             LengthQuality(*_range(bucket), measured(float(value), deviation)) for bucket, value in enumerate(noisy)
         ),
         noise_share=noise_share,
-        durations=duration_quality(measurements),
-        throughput=throughput_quality(measurements),
+        durations=durations,
+        throughput=throughput,
         attributes=attribute_quality(measurements),
     )
 

@@ -72,6 +72,67 @@ def shrunk(noisy: Floats, deviation: float, prior: Floats, looseness: float, tot
     return normalised(shares[: len(noisy)], uniform(len(prior)))
 
 
+def random_walk(precision: Floats, weighted: Floats, rate: float, variance: float) -> tuple[float, Floats]:
+    """Numbers in a row that change by independent normal steps, given a normal likelihood of them.
+
+    Args:
+        precision: The matrix of precision of the likelihood.
+        weighted: That matrix times the numbers that fit best.
+        rate: About how large the numbers are.
+        variance: The variance of the steps, in squares of `rate`.
+
+    Returns:
+        The logarithm of the likelihood of `variance`, up to a constant, and the mean of the numbers.
+    """
+    size, step = len(weighted), variance * rate**2
+    walk = 2 * np.eye(size) - np.eye(size, k=1) - np.eye(size, k=-1)
+    walk[0, 0] -= 1
+    walk[-1, -1] -= 1
+    matrix = precision + walk / step
+    matrix[0, 0] += 1 / (2 * rate) ** 2  # of the first number a normal distribution around `rate`
+    point = weighted.copy()
+    point[0] += rate / (2 * rate) ** 2
+    mean = np.asarray(np.linalg.solve(matrix, point), dtype=np.float64)
+    spread = np.log(np.diag(np.linalg.cholesky(matrix))).sum() + (size - 1) / 2 * np.log(step)
+    return float(point @ mean / 2 - spread), mean
+
+
+STRONG = 3.0  # standard deviations
+CHANGES = (1e-2, 0.1, 0.5, 2.0)
+FALLS = (0.4, 0.55, 0.7, 0.8, 0.9, 1.0)
+HEIGHTS = 30
+
+
+def smoothed(noisy: Floats, deviation: float) -> Floats:
+    """Numbers of ordered cells: a random walk up to the last one that stands out, and a tail that falls after it."""
+    strong = np.flatnonzero(noisy > STRONG * deviation)
+    end = int(strong[-1]) + 1 if len(strong) else 0
+    head = np.maximum(noisy[:end], 0.0)
+    if end:
+        precision = np.eye(end) / deviation**2
+        rate = float(np.sqrt(max(np.mean(noisy[:end] ** 2) - deviation**2, deviation**2 / 16)))
+        walks = [random_walk(precision, noisy[:end] / deviation**2, rate, change) for change in CHANGES]
+        likelihood = np.array([found for found, _ in walks])
+        weights = np.exp(likelihood - likelihood.max())
+        head = weights @ np.maximum([mean for _, mean in walks], 0.0) / weights.sum()
+    highest = max(float(noisy[end - 1]) if end else 0.0, STRONG * deviation)
+    return np.concatenate([head, _falling(noisy[end:], deviation, highest)])
+
+
+def _falling(noisy: Floats, deviation: float, highest: float) -> Floats:
+    """The mean of all tails that begin at most about this high, fall by a constant factor and end, by their likelihood."""
+    cells = np.arange(len(noisy))
+    shapes = np.array([np.where(cells < end, fall**cells, 0.0) for fall in FALLS for end in cells + 1])
+    if not len(shapes):
+        return noisy
+    height = np.linspace(0, 1.1 * highest, HEIGHTS)[1:]
+    fits = height * (shapes @ noisy)[:, None] - height**2 * (shapes**2).sum(axis=1)[:, None] / 2
+    likelihood = fits / deviation**2 - np.log(height)
+    weights = np.exp(likelihood - likelihood.max())
+    tail: Floats = (weights @ height) @ shapes / weights.sum()
+    return tail
+
+
 def _levels(noisy: Floats, prior: Floats) -> list[tuple[Floats, Floats, Floats]]:
     """Noisy sums, numbers of cells and expected shares of all nodes, from the cells up to the root."""
     size = 1 << max(len(noisy) - 1, 0).bit_length()
