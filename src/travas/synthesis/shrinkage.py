@@ -110,11 +110,10 @@ def smoothed(noisy: Floats, deviation: float) -> Floats:
     head = np.maximum(noisy[:end], 0.0)
     if end:
         precision = np.eye(end) / deviation**2
-        rate = float(np.sqrt(max(np.mean(noisy[:end] ** 2) - deviation**2, deviation**2 / 16)))
+        rate = max(float(np.mean(noisy[:end] ** 2)) - deviation**2, deviation**2 / 16) ** 0.5
         walks = [random_walk(precision, noisy[:end] / deviation**2, rate, change) for change in CHANGES]
-        likelihood = np.array([found for found, _ in walks])
-        weights = np.exp(likelihood - likelihood.max())
-        head = weights @ np.maximum([mean for _, mean in walks], 0.0) / weights.sum()
+        weights = _likely(np.array([found for found, _ in walks]))
+        head = weights @ np.maximum(np.array([mean for _, mean in walks]), 0.0)
     highest = max(float(noisy[end - 1]) if end else 0.0, STRONG * deviation)
     return np.concatenate([head, _falling(noisy[end:], deviation, highest)])
 
@@ -127,10 +126,15 @@ def _falling(noisy: Floats, deviation: float, highest: float) -> Floats:
         return noisy
     height = np.linspace(0, 1.1 * highest, HEIGHTS)[1:]
     fits = height * (shapes @ noisy)[:, None] - height**2 * (shapes**2).sum(axis=1)[:, None] / 2
-    likelihood = fits / deviation**2 - np.log(height)
-    weights = np.exp(likelihood - likelihood.max())
-    tail: Floats = (weights @ height) @ shapes / weights.sum()
+    weights = _likely(fits / deviation**2 - np.log(height))
+    tail: Floats = (weights @ height) @ shapes
     return tail
+
+
+def _likely(logarithms: Floats) -> Floats:
+    """Weights in proportion to likelihoods."""
+    weights: Floats = np.exp(logarithms - logarithms.max())
+    return np.asarray(weights / weights.sum())
 
 
 def _levels(noisy: Floats, prior: Floats) -> list[tuple[Floats, Floats, Floats]]:
