@@ -25,26 +25,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
-def globs(folder: Path) -> list[Path]:
-    return [folder, folder / "**/*.csv"]
-
-
 def test_a_link_to_a_folder_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "c.csv").write_text(LOG)
     (folder / "link").symlink_to(tmp_path / "elsewhere")
-    for source in globs(folder):
-        with pytest.raises(LogError, match=r"logs/link: a link to a folder"):
-            read(source, BY_FILE)
-    assert read(folder / "*/*.csv", BY_FILE).counts.sum() == 1  # a pattern that matches the link follows it
+    with pytest.raises(LogError, match=r"logs/link: a link to a folder"):
+        read(folder, BY_FILE)
+    assert dict(read(folder / "*/*.csv", BY_FILE).items()) == {("a", "a"): 1}  # a pattern follows it
     (folder / "link").rename(folder / "_link")
     assert len(read(folder, BY_FILE)) == 1
 
 
 def test_a_link_to_nothing_is_refused(folder: Path) -> None:
     (folder / "sub" / "c.csv").symlink_to(folder / "nothing.csv")
-    for source in globs(folder):
-        with pytest.raises(LogError, match=r"sub/c.csv: a dangling link"):
+    for source in (folder, folder / "**/*.csv"):
+        with pytest.raises(LogError, match=r"sub/c.csv: no such file"):
             read(source, BY_FILE)
     (folder / "sub" / "c.csv").unlink()
     (folder / "c.csv").symlink_to(folder / "a.csv")
@@ -55,15 +50,14 @@ def test_an_unreadable_folder_is_refused(folder: Path, monkeypatch: pytest.Monke
     """As the operating system refuses it to anyone but root, who may run the tests."""
     scandir = os.scandir
 
-    def refused(path: Path) -> object:
-        if path.name == "sub":
+    def refused(path: str) -> object:
+        if str(path).endswith("sub"):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refused)
-    for source in globs(folder):
-        with pytest.raises(LogError, match=r"logs/sub: cannot be opened \(Permission denied\)"):
-            read(source, BY_FILE)
+    with pytest.raises(LogError, match=r"logs/sub: cannot be opened \(Permission denied\)"):
+        read(folder, BY_FILE)
 
 
 def test_files_of_other_extensions_are_noted(folder: Path) -> None:

@@ -27,7 +27,7 @@ from ..sources.csv_files import table_of
 from ..sources.engine import read
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading
-from ..sources.xes import all_attributes
+from ..sources.xes import events_of
 from ..trusted.numbers import Number, as_text, exact_delta, exact_epsilon
 from .compare import released_variants
 
@@ -567,7 +567,7 @@ def _frame(source: Any, reading: Reading) -> pl.DataFrame | None:
             return table_of(path, reading, lambda _: None)
         if suffix_of(path, PARQUET_SUFFIXES):
             return pl.read_parquet(path, glob=False)
-        return all_attributes(path) if suffix_of(path, XES_SUFFIXES) else None
+        return events_of([path]).frame() if suffix_of(path, XES_SUFFIXES) else None
     except (pl.exceptions.PolarsError, OSError) as error:
         raise LogError(f"{path}: cannot be read for the audit ({type(error).__name__}); check the file") from None
 

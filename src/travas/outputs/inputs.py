@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from ..errors import OutputError
-from ..sources.files import is_pattern
+from ..sources.files import is_pattern, matches_of
 from .readme_file import release_files
 
 
@@ -70,7 +70,7 @@ def _is_glob(path: Path) -> bool:
 
 def _glob(pattern: Path) -> Iterator[Path]:
     with suppress(OSError, ValueError, NotImplementedError, IndexError):
-        yield from Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
+        yield from matches_of(pattern)
 
 
 def _matches(target: Path, pattern: Path) -> bool:

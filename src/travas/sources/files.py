@@ -11,13 +11,11 @@ import gzip
 import os
 import re
 import stat
-import struct
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import IO, Any, Literal, TypeGuard
@@ -55,16 +53,6 @@ DATABASE_SUFFIXES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 
 _MAGIC: dict[bytes, Packing] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _PACKINGS: dict[str, Packing] = {".gz": "gzip", ".zst": "zstd", ".zip": "zip"}
-_ZIP_FAULTS = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    EOFError,
-    zlib.error,
-    OSError,
-    ValueError,
-    KeyError,
-    struct.error,
-)
 _HIDDEN = (".", "_")
 _SHOWN = 3
 _ZSTD_BYTES = 1 << 16
@@ -148,26 +136,40 @@ class Listing:
 def listing(path: Path, suffixes: Sequence[str] = FOLDER_SUFFIXES) -> Listing:
     """List the files of a log: a file, a folder or a glob; a path that exists is not a glob.
 
-    Other files in a folder than those with the suffixes are noted. Unreadable folders, links to folders and dangling links
-    are refused.
+    Other files in a folder than those with the suffixes are noted. Unreadable folders and links to folders are refused.
     """
     listed = Listing((path,))
     try:
         if path.is_dir():
-            present = [file for folder in _folders(path, _HIDDEN) for file in _matches(folder, ["*"])]
-            visible = [file for file in present if not file.name.startswith(_HIDDEN)]
-            listed = _sorted(path, visible, tuple(suffixes))
+            listed = _sorted(path, list(_files_below(path)), tuple(suffixes))
         elif not path.exists() and is_pattern(str(path)):
-            parts = path.relative_to(path.anchor).parts
-            listed = _sorted(path, list(_matches(Path(path.anchor), parts)), ("",))
+            listed = _sorted(path, [file for file in matches_of(path) if not file.is_dir()], ("",))
+    except LogError:
+        raise
     except (OSError, ValueError) as error:
-        raise (
-            error if isinstance(error, LogError) else unopened(Path(getattr(error, "filename", None) or path), error)
-        ) from None
+        raise unopened(Path(getattr(error, "filename", None) or path), error) from None
     for file in listed.files:
         if not is_encodable(str(file)):  # Polars cannot open it
             raise LogError(f"{str(file)!r}: the name is not valid UTF-8; rename the file or its folder")
     return listed
+
+
+def matches_of(pattern: Path) -> Iterator[Path]:
+    """Yield the files and folders that match a glob."""
+    return Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
+
+
+def _files_below(path: Path) -> Iterator[Path]:
+    """Yield the files of a folder and of all folders in it, except those with hidden names, as in data lakes."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for folder, folders, files in os.walk(path, onerror=refuse):
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        if link := next((Path(folder, name) for name in folders if Path(folder, name).is_symlink()), None):
+            raise LogError(f"{link}: a link to a folder, which is not followed; replace it with the folder")
+        yield from (Path(folder, name) for name in files if not _is_hidden(name))
 
 
 def _sorted(path: Path, present: Sequence[Path], suffixes: tuple[str, ...]) -> Listing:
@@ -181,45 +183,6 @@ def _sorted(path: Path, present: Sequence[Path], suffixes: tuple[str, ...]) -> L
     more = ", …" if len(others) > _SHOWN else ""
     what = "1 file is" if len(others) == 1 else f"{len(others):,} files are"
     return Listing(tuple(files), (f"{what} not read because of the file extension: {names}{more}",))
-
-
-def _folders(folder: Path, hidden: tuple[str, ...] = ()) -> Iterator[Path]:
-    """Yield a folder and all below it, except those whose names begin with one of `hidden`, as in data lakes."""
-    yield folder
-    for entry in _entries(folder):
-        if not entry.is_dir() or (hidden and entry.name.startswith(hidden)):
-            continue
-        if entry.is_symlink():
-            raise LogError(
-                f"{entry.path}: a link to a folder, which is not followed; replace it with the folder, or use a glob "
-                "that matches its files"
-            )
-        yield from _folders(Path(entry), hidden)
-
-
-def _matches(base: Path, parts: Sequence[str]) -> Iterator[Path]:
-    """Yield the files that match a glob."""
-    name, *rest = parts
-    if name == "**":
-        yield from (file for folder in _folders(base) for file in _matches(folder, rest or ["*"]))
-    elif is_pattern(name):
-        for entry in _entries(base):
-            if fnmatch(entry.name, name) and entry.is_dir() == bool(rest):
-                yield from _matches(Path(entry), rest) if rest else [Path(entry)]
-    elif rest:
-        yield from _matches(base / name, rest) if (base / name).is_dir() else ()
-    elif (base / name).exists() and not (base / name).is_dir():
-        yield base / name
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """Return the entries of a folder; raises OSError if it is unreadable, LogError for a dangling link."""
-    with os.scandir(folder) as entries:
-        ordered = sorted(entries, key=lambda entry: entry.name)
-    for entry in ordered:
-        if entry.is_symlink() and not Path(entry).exists() and not entry.name.startswith(_HIDDEN):
-            raise LogError(f"{entry.path}: a dangling link; remove it, or restore the file")
-    return ordered
 
 
 # --- compression
@@ -271,7 +234,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except LogError:
         raise
-    except (*_ZIP_FAULTS, RuntimeError) as error:
+    except Exception as error:  # zipfile raises many kinds
         encrypted = isinstance(error, RuntimeError) and "encrypted" in str(error)
         what = "is encrypted; unpack it first" if encrypted else "cannot be unpacked; copy or create it again"
         raise LogError(f"{path}: the zip archive {what}") from None

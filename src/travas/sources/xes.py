@@ -20,13 +20,13 @@ open then but `<log>`. A plain trace is complete in itself, so behind it the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+import numpy as np
 import polars as pl
 from lxml import etree
 
@@ -58,49 +58,71 @@ _UTF_8 = re.compile(
     rb"""(?:\s+standalone\s*=\s*["'](?:yes|no)["'])?\s*\?>|\s*<[^?\0])"""
 )
 
-Values = Sequence[bytes | None]
+
+class EventTable:
+    """Collects attributes of events, all of them or those with some keys, and all of their traces."""
+
+    def __init__(self, keys: Sequence[str] | None = None) -> None:
+        self.keys = keys
+        self.is_escaped, self.stray = False, 0
+        self.traces: list[Mapping[str, str]] = []
+        self._events: list[Mapping[str, bytes | None]] = []
+        self._lengths: list[int] = []
+
+    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Sequence[bytes | None]], _: int) -> None:
+        """Add a trace: its own attributes, and the values of each key in its events."""
+        rows = zip(*columns, strict=True)
+        self.add_events(own, [dict(zip(self.keys or (), row, strict=True)) for row in rows])
+
+    def add_events(self, own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes | None]]) -> None:
+        """Add a trace and its events."""
+        self.traces.append({f"{TRACE_LEVEL}{key.decode()}": value.decode() for key, value in own.items()})
+        self._events += events
+        self._lengths.append(len(events))
+
+    def frame(self, is_wanted: Callable[[str], bool] = lambda _: True) -> pl.DataFrame:
+        """Return one row for each event: the name of its trace, its attributes, and the wanted ones of its trace as `case:…`.
+
+        Values are text, and empty ones null; what no event has is no column. A trace without a name is called by its number.
+        """
+        owner = pl.Series(np.repeat(np.arange(len(self._lengths)), self._lengths))
+        names = [each.get(CASE) or f"trace {number}" for number, each in enumerate(self.traces, start=1)]
+        of_trace = [key for key in _names(self.traces) if key != CASE and is_wanted(key)]
+        own = [pl.Series(key, [each.get(key) or None for each in self.traces], pl.String) for key in of_trace]
+        of_event = [
+            pl.Series(key, [each.get(key) or None for each in self._events], pl.Binary).cast(pl.String)
+            for key in _names(self._events)
+            if key not in (CASE, *of_trace)
+        ]
+        known = [each for each in of_event if each.null_count() < len(each)]
+        return pl.DataFrame([pl.Series(CASE, names).gather(owner), *known, *(each.gather(owner) for each in own)])
 
 
-class TraceSink(Protocol):
-    """Takes the traces of a document."""
-
-    is_escaped: bool
-    stray: int
-
-    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Values], events: int) -> None:
-        """Take a trace: its own attributes, and the values of each key in its events; None where an event has none."""
+def _names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [*dict.fromkeys(name for row in rows for name in row)]
 
 
-@dataclass
-class _AllAttributes:
-    """Collects all attributes of events and of their traces."""
-
-    rows: list[dict[str, bytes]] = field(default_factory=list)
-    is_escaped: bool = False
-    stray: int = 0
-    traces: int = 0
-
-    def add_events(self, own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes]]) -> None:
-        self.traces += 1
-        about = {f"{TRACE_LEVEL}{key.decode()}": value for key, value in own.items()}
-        about.setdefault(CASE, f"trace {self.traces}".encode())
-        self.rows.extend({**about, **event} for event in events)
-
-
-def all_attributes(path: Path) -> pl.DataFrame:
-    """Return one row for each event: all its attributes, and those of its trace as `case:…`. Empty values are null."""
-    found = _AllAttributes()
-    _Document(path, None, found, found.add_events).read()
-    names = dict.fromkeys(name for row in found.rows for name in row)
-    columns = {name: [row.get(name) or None for row in found.rows] for name in names}
-    return pl.DataFrame(columns, dict.fromkeys(names, pl.Binary)).cast(pl.String)
+def events_of(paths: Sequence[Path], keys: Sequence[str] | None = None) -> EventTable:
+    """Read the attributes of the events of files, or those with some keys, and all attributes of traces."""
+    table = EventTable(keys)
+    for path in paths:
+        scanner = None if keys is None else TraceScanner(keys)
+        _Document(path, keys, table, table.add_events, scanner).read()
+    return table
 
 
 def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Log:
     """Read the variants of XES files, which may be compressed; several files are one log."""
     traces = TraceLog(where, reading)
+    keys = traces.event_keys
+
+    def add(own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes]]) -> None:
+        traces.add(own, [[event.get(key) for event in events] for key in keys], len(events))
+
     for number, path in enumerate(paths):
-        read_traces(path, traces.event_keys, traces, partial(_part, progress, number, len(paths)))
+        traces.is_escaped = False
+        document = _Document(path, keys, traces, add, TraceScanner(keys))
+        document.read(partial(_part, progress, number, len(paths)))
         traces.flush()
     return traces.variants(partial(_present, paths[0]))
 
@@ -109,23 +131,13 @@ def _part(progress: Progress, done: int, number: int, share: float) -> None:
     progress((done + share) / number)
 
 
-def read_traces(path: Path, keys: Sequence[str], sink: TraceSink, progress: Progress = lambda _: None) -> None:
-    """Hand over the traces of a file, with the values of these keys of their events."""
-    sink.is_escaped = False
-
-    def add(own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes]]) -> None:
-        sink.add(own, [[event.get(key) for event in events] for key in keys], len(events))
-
-    _Document(path, frozenset(keys), sink, add, TraceScanner(keys)).read(progress)
-
-
 class _Document:
     """Feeds the parser, hands over traces, and keeps the tree small by removing what was read."""
 
     def __init__(
         self,
         path: Path,
-        keys: frozenset[str] | None,
+        keys: Collection[str] | None,
         sink: Any,
         add: Callable[[Mapping[bytes, bytes], Sequence[Mapping[str, bytes]]], None],
         scanner: TraceScanner | None = None,

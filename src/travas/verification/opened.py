@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from ..errors import LogError, ParameterError, VerificationError, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.escaped_names import original_name
-from ..log.options import CASE_PREFIX
 from ..log.plain import measurements_from_plain
-from ..log.traces import Activity, Origin, Trace, listed
+from ..log.traces import Origin, Trace, listed
 from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path, measurements_path
@@ -401,11 +400,12 @@ def read_cases(path: Path) -> Cases:
 
     from ..sources.frames import polars_faults
 
-    if suffix_of(path, XES_SUFFIXES):
-        return _xes_cases(path)
     with polars_faults(str(path), "a release of travas"):
         is_parquet = path.suffix.lower() == ".parquet"
-        frame = pl.read_parquet(path, glob=False, hive_partitioning=False) if is_parquet else _read_csv(path)
+        if suffix_of(path, XES_SUFFIXES):
+            frame = _xes_table(path)
+        else:
+            frame = pl.read_parquet(path, glob=False, hive_partitioning=False) if is_parquet else _read_csv(path)
         if CASE not in frame.columns or TIMESTAMP not in frame.columns:
             raise LogError(f"{path}: {_NO_RELEASE}")
         first = frame.columns.index(TIMESTAMP)
@@ -458,54 +458,19 @@ def _read_csv(path: Path) -> pl.DataFrame:
     return frame
 
 
-def _xes_cases(path: Path) -> Cases:
-    """The cases of an XES release. The header names the attributes that make an activity."""
-    import io
-
+def _xes_table(path: Path) -> pl.DataFrame:
+    """The events of an XES release; one without events has the attributes that its header names."""
     import polars as pl
     from lxml import etree
 
-    columns: tuple[str, ...] = (ACTIVITY,)
-    traces: list[Trace] = []
-    dates: list[str | None] = []
-    labels: list[dict[str, str]] = []
-    try:
-        for _, element in etree.iterparse(
-            io.BytesIO(unpacked(path)),
-            tag=("{*}global", "{*}trace"),
-            resolve_entities=False,
-            no_network=True,
-            huge_tree=True,
-        ):
-            if not element.tag.endswith("trace"):
-                if element.get("scope") == "event":
-                    present = (child.get("key") for child in element)
-                    columns = tuple(key for key in present if key and key != TIMESTAMP) or columns
-                continue
-            trace: list[Activity] = []
-            own: dict[str, str] = {}
-            for child in element.iterchildren(etree.Element):  # without comments
-                if not child.tag.endswith("event"):
-                    own.setdefault(CASE_PREFIX + original_name(child.get("key", "")), child.get("value", ""))
-                    continue
-                values = {part.get("key"): part.get("value") for part in child}
-                names = tuple(original_name(values[column]) for column in columns)
-                trace.append(names[0] if len(names) == 1 else names)
-                dates.append(values.get(TIMESTAMP))
-            traces.append(tuple(trace))
-            labels.append(own)
-            element.clear()
-            while element.getprevious() is not None:  # frees what was read
-                del element.getparent()[0]
-    except (etree.XMLSyntaxError, KeyError, TypeError):
-        raise LogError(f"{path}: {_NO_RELEASE}") from None
-    keys = dict.fromkeys(key for own in labels for key in own if key != CASE)
-    return Cases(
-        tuple(map(original_name, columns)),
-        tuple(traces),
-        None if any(date is None for date in dates) else pl.Series(dates, dtype=pl.String),
-        {key: _plain(pl.Series([own.get(key) for own in labels], dtype=pl.String)) for key in keys},
-    )
+    from ..sources.xes import events_of
+
+    table = events_of([path]).frame()
+    if not table.is_empty():
+        return table
+    root = etree.fromstring(unpacked(path), etree.XMLParser(resolve_entities=False, no_network=True))
+    keys = [key for key in root.xpath("*[local-name()='global'][@scope='event']/*/@key") if key != TIMESTAMP]
+    return pl.DataFrame(schema=dict.fromkeys((CASE, *(keys or [ACTIVITY]), TIMESTAMP), pl.String))
 
 
 def with_guarantee(release: Release, mechanism: Mechanism, stated: Mapping[str, Any]) -> Release:

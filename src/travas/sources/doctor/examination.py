@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,8 @@ from ..files import (
     without_secrets,
 )
 from ..frames import column_of_pandas, polars_faults, scan_arrow, sheet_names, sheet_table
-from ..reading import ACTIVITY, CASE, DEFAULT_READING, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading
-from ..xes import Values, read_traces
+from ..reading import ACTIVITY, CASE, DEFAULT_READING, LIFECYCLE, TIMESTAMP, Reading
+from ..xes import events_of
 from .diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .dialects import text_table
 from .roles import ColumnSearch
@@ -151,10 +150,8 @@ class Examination:
 
     def _xes(self, paths: Sequence[Path]) -> pl.DataFrame:
         self._is_xes = True
-        traces = _Traces()
-        for path in paths:
-            read_traces(path, _KEYS, traces)
-        names = Counter((own.get(ACTIVITY.encode()) or b"").decode() for own in traces.own)
+        events = events_of(paths, (ACTIVITY, TIMESTAMP, LIFECYCLE))
+        names = Counter(trace.get(CASE, "") for trace in events.traces)
         self.findings.append(Observation("size", f"{sum(names.values()):,} traces"))
         if unnamed := names.pop("", 0):
             text = f"{unnamed:,} traces have no name; set duplicate_cases to 'separate' if every trace is a case"
@@ -165,7 +162,7 @@ class Examination:
             options = (("merge", "traces with the same name are one case"), ("separate", "every trace is a case"))
             self.choices.append(ReadingChoice("duplicate_cases", options))
             self.reading = attrs.evolve(self.reading, duplicate_cases="merge")
-        return traces.table()
+        return events.frame(lambda key: bool(person_columns([key])))
 
     def _text(self, paths: Sequence[Path], form: Format) -> pl.DataFrame | None:
         delimiter = "\t" if form == "tsv" and self.reading.delimiter is None else self.reading.delimiter
@@ -247,40 +244,3 @@ class Examination:
 def _roles(columns: Sequence[str]) -> int:
     """Return how many of the columns of events a table has, by their names."""
     return sum(bool(candidates(role, columns)) for role in ("case", "activity", "timestamp"))
-
-
-_KEYS = (ACTIVITY, TIMESTAMP, LIFECYCLE)
-
-
-class _Traces:
-    """Collects the traces of XES files as a table with the column names of pm4py."""
-
-    def __init__(self) -> None:
-        self.is_escaped, self.stray = False, 0
-        self._columns: list[list[bytes | None]] = [[] for _ in _KEYS]
-        self.own: list[Mapping[bytes, bytes]] = []
-        self._lengths: list[int] = []
-
-    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Values], events: int) -> None:
-        for collected, values in zip(self._columns, columns, strict=True):
-            collected += values
-        self.own.append(
-            {key: value for key, value in own.items() if key == ACTIVITY.encode() or person_columns([key.decode()])}
-        )
-        self._lengths.append(events)
-
-    def table(self) -> pl.DataFrame:
-        """Return the events, with the name of their trace and its attributes that may name a person."""
-        owner = list(chain.from_iterable([number] * length for number, length in enumerate(self._lengths)))
-        keys = dict.fromkeys((ACTIVITY.encode(), *chain.from_iterable(self.own)))
-        own = {
-            f"{TRACE_LEVEL}{key.decode()}": _texts([each.get(key) for each in self.own]).gather(owner) for key in keys
-        }
-        events = {key: _texts(values) for key, values in zip(_KEYS, self._columns, strict=True)}
-        if events[LIFECYCLE].null_count() == len(owner):
-            del events[LIFECYCLE]
-        return pl.DataFrame({CASE: own.pop(CASE), **events, **own})
-
-
-def _texts(values: Sequence[bytes | None]) -> pl.Series:
-    return pl.Series(values, dtype=pl.Binary).cast(pl.String)
