@@ -39,9 +39,9 @@ from ..log.traces import CODE, CODE_BYTES, Activity, Trace
 from .columns import Columns, cautions, columns_of
 from .databases import interruptible, sorted_rows, without_row_order
 from .encoded_cases import EncodedCases, EncodedTotals, joined
-from .events import Counting, Table, log_of, persons_of
-from .messages import NO_EVENTS, MissingValues, UseOfTimestamps, left_out_note, missing_values, several_values_notes
-from .reading import Reading, released_columns
+from .events import Counting, Table, persons_of
+from .messages import NO_EVENTS, MissingValues, several_values_notes
+from .reading import Reading
 
 _DIGEST, _COUNT, _LENGTH = "digest", "count", "length"
 _REPORT, _NUMBER, _CASES, _OWNER = "report", "number", "cases", "owner"
@@ -79,31 +79,22 @@ def _counted(frame: Any, reading: Reading, where: str) -> Log:
         answers = answers.withColumns({_DIGEST: digest, _LENGTH: f.size(parts[0])}).persist()
         held.append(answers)
         reports = answers.where(f.col(_REPORT).isNotNull()).select(_REPORT, _COUNT).collect()
-        notes = _notes([(pickle.loads(content), number) for content, number in reports], partition)
+        table = Table(empty, columns, where)
+        found = [(pickle.loads(content), number) for content, number in reports]
+        described = _described(found, table, partition, frame.columns)
         traces = answers.where(f.col(parts[0]).isNotNull())
         here = traces.select(_DIGEST, _COUNT, _LENGTH).toArrow()
     except BaseException:
         _drop(*held)
         raise
-    totals = None
     if columns.details:
         cases = events.where(f.col(_CASES).isNotNull()).select(_CASES)
-        totals = SparkTotals(cases, cast(Totals, log_of(Table(empty, columns, where), reading).totals), where)
+        described = replace(described, totals=SparkTotals(cases, cast(Totals, described.totals), where))
         weakref.finalize(cases, _drop, events)
+    if here.num_rows:
+        described = replace(described, notes=tuple(note for note in described.notes if note != NO_EVENTS))
     traces = traces.select(_DIGEST, *parts)
     weakref.finalize(traces, _drop, answers)
-    described = Log(
-        [],
-        [],
-        np.empty(0, np.int64),
-        released_columns(columns.roles.activities),
-        notes if here.num_rows or notes else (NO_EVENTS,),
-        unit=reading.privacy_unit,
-        counted=reading.counts_of,
-        roles=columns.roles,
-        totals=totals,
-        cautions=cautions(reading, frame.columns),
-    )
     counts, lengths = (here[name].to_numpy().astype(np.int64) for name in (_COUNT, _LENGTH))
     return RemoteVariants(traces, where, here[_DIGEST], counts, lengths, described)
 
@@ -125,25 +116,22 @@ def _divided(frame: Any, partition: Partition) -> Any:
     return together.mapInArrow(partition.owned, schema).repartition(_OWNER).drop(_OWNER)
 
 
-def _notes(reports: Sequence[tuple[Report, int]], partition: Partition) -> tuple[str, ...]:
-    """Refuse what a partition refused, or what is missing; else return what was left out, in all partitions together."""
+def _described(reports: Sequence[tuple[Report, int]], table: Table, partition: Partition, present: Sequence[str]) -> Log:
+    """Refuse what a partition refused, or what is missing; else return all that is said about the log, without its traces."""
     if refused := sorted(report.refusal for report, _ in reports if report.refusal):
         raise LogError(refused[0][0], field=refused[0][1])
-    found: dict[str, MissingValues] = {}
+    reading, counting = partition.reading, Counting(partition.reading)
+    counting.add(table, table.rows)
     several: Counter[str] = Counter()
+    missing = []
     for report, times in reports:
-        for each in report.missing:
-            earlier = found.get(each.what, replace(each, number=0))
-            number, first = earlier.number + times * each.number, min(earlier.first, each.first)
-            found[each.what] = replace(earlier, number=number, first=first)
+        missing += [replace(each, number=times * each.number) for each in report.missing]
         several.update({name: times * number for name, number in report.several.items()})
-    missing = [found[what] for what in sorted(found)]
-    if missing and partition.reading.on_missing == "fail":
-        events = [each for each in missing if each.column]
-        use: UseOfTimestamps = "for order" if partition.columns.by_time else "for times"
-        raise missing_values(partition.where, events or missing, "set on_missing to 'drop'", use)
-    by_attribute = {name: several[name] for name in partition.columns.attributes}
-    return (*(left_out_note(each.number, each.what) for each in missing), *several_values_notes(by_attribute))
+    events = [each for each in missing if each.column]
+    wanted = events if events and reading.on_missing == "fail" else missing
+    counting.note_missing(sorted(wanted, key=lambda each: (each.what, each.first)))
+    several_notes = several_values_notes({name: several[name] for name in partition.columns.attributes})
+    return counting.variants(several_notes, cautions(reading, present))
 
 
 def _polars(table: pa.Table) -> pl.DataFrame:
