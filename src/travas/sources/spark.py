@@ -116,7 +116,9 @@ def _divided(frame: Any, partition: Partition) -> Any:
     return together.mapInArrow(partition.owned, schema).repartition(_OWNER).drop(_OWNER)
 
 
-def _described(reports: Sequence[tuple[Report, int]], table: Table, partition: Partition, present: Sequence[str]) -> Log:
+def _described(
+    reports: Sequence[tuple[Report, int]], table: Table, partition: Partition, present: Sequence[str]
+) -> Log:
     """Refuse what a partition refused, or what is missing; else return all that is said about the log, without its traces."""
     if refused := sorted(report.refusal for report, _ in reports if report.refusal):
         raise LogError(refused[0][0], field=refused[0][1])
