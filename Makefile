@@ -153,8 +153,11 @@ SECONDS ?= 60
 audit: .venv/installed-test ## tries to falsify every claim and writes docs/trust.md: MINUTES=60
 	$(BIN)/python tests/audit/make_audit.py $(MINUTES)
 
-sbom: .venv/installed-test ## the software bill of materials, in build
-	$(BIN)/python tests/supply/bill_of_materials.py build
+sbom: .venv/made ## the software bill of materials of travas with all extras: build/travas.cdx.json, CycloneDX
+	$(PYTHON) -m venv --clear build/sbom
+	build/sbom/bin/pip install --quiet --disable-pip-version-check '.[all]'
+	$(BIN)/pip install --quiet --group sbom
+	$(BIN)/cyclonedx-py environment build/sbom/bin/python --output-file build/travas.cdx.json
 
 fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS=60
 	$(BIN)/python tests/fuzz/make_fuzz.py $(SECONDS)

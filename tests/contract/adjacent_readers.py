@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv as csv_module
 import gzip
-import io
-import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,16 +58,6 @@ def _xes_content(rows: PlainLog) -> bytes:
     return "\n".join([*lines, "</log>"]).encode()
 
 
-def xes_folder(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
-    """Every case is in one of three files, by its name."""
-    parts: list[list[Row]] = [[], [], []]
-    for row in rows:
-        parts[len(row[0]) % 3].append(row)
-    for number, part in enumerate(parts):
-        (folder / f"{number}.xes").write_bytes(_xes_content(part))
-    return read(folder, rule.reading())
-
-
 def pm4py_log(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
     from pm4py.objects.log.obj import Event, EventLog, Trace
 
@@ -81,27 +69,6 @@ def pm4py_log(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) ->
         when = datetime.fromisoformat(moment) if moment and rule.max_cases == 1 else moment
         trace.append(Event({"concept:name": activity, "time:timestamp": when, TIE: tie}))
     return read(EventLog(list(traces.values())), rule.reading())
-
-
-def tsv(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    """Zstandard and plain, by extension; a tab is the delimiter of both."""
-    import zstandard
-
-    text = io.StringIO(newline="")
-    csv_module.writer(text, delimiter="\t").writerows([COLUMNS, *rows])
-    content = text.getvalue().encode()
-    path = folder / ("log.tsv" if rule.max_cases == 1 else "log.tsv.zst")
-    path.write_bytes(content if rule.max_cases == 1 else zstandard.compress(content))
-    return read(path, rule.reading())
-
-
-def zipped(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    """CSV in a zip archive."""
-    _write_csv(rows, folder / "log.csv", csv_module.QUOTE_MINIMAL)
-    with zipfile.ZipFile(folder / "log.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("readme.md", "no log")
-        archive.writestr("export/log.csv", (folder / "log.csv").read_bytes())
-    return read(folder / "log.zip", rule.reading())
 
 
 def excel(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
@@ -123,10 +90,6 @@ def arrow(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) ->
     return read(folder / "log.feather", rule.reading())
 
 
-def arrow_table(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
-    return read(typed(rows).to_arrow(), rule.reading())
-
-
 def _write_csv(rows: PlainLog, path: Path, quoting: Literal[0, 1]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv_module.writer(stream, quoting=quoting)  # lines end in CR LF, so a bare CR is quoted
@@ -137,13 +100,6 @@ def _write_csv(rows: PlainLog, path: Path, quoting: Literal[0, 1]) -> None:
 def csv(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
     _write_csv(rows, folder / "log.csv", csv_module.QUOTE_ALL if rule.max_cases == 1 else csv_module.QUOTE_MINIMAL)
     return read(folder / "log.csv", rule.reading())
-
-
-def csv_folder(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    """Cases lie across files; which file a row is in does not depend on other rows."""
-    for number, part in enumerate(_parts(rows)):
-        _write_csv(part, folder / f"{number}.csv", csv_module.QUOTE_MINIMAL)
-    return read(folder, rule.reading())
 
 
 def parquet(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
@@ -218,15 +174,10 @@ class Tried:
 
 READERS = (
     Tried(xes, 1, 60),
-    Tried(xes_folder, 1, 20),
     Tried(pm4py_log, 1, 20),
-    Tried(tsv, 1, 20),
-    Tried(zipped, 1, 20),
     Tried(excel, 1, 15),
     Tried(arrow, 1, 20),
-    Tried(arrow_table, 1, 20),
     Tried(csv, 1, 30),
-    Tried(csv_folder, 1, 20),
     Tried(parquet, 1, 30),
     Tried(parquet_folder, 1, 20),
     Tried(polars, 1, 30),
@@ -236,7 +187,7 @@ READERS = (
     Tried(postgres, 20, 4, has_order=False),
     Tried(spark, 100, 1, has_order=False),
 )
-OF_TRACE = (xes, xes_folder, pm4py_log)
+OF_TRACE = (xes, pm4py_log)
 """Readers for which the person is an attribute of the trace."""
 
 ALL = [pytest.param(tried, id=tried.reader.__name__) for tried in READERS]

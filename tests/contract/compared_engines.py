@@ -80,12 +80,14 @@ Engine = Callable[[pl.DataFrame, Reading, Path, pytest.FixtureRequest], Log]
 FILES = (parquet, folder, csv, pandas)
 DATABASES = (duckdb, sqlite, postgres)
 ALL = (*FILES, *DATABASES, spark)
+MOST = [*FILES, duckdb, sqlite, *(pytest.param(server, marks=pytest.mark.slow) for server in (postgres, spark))]
+"""For all contracts but one of each kind: PostgreSQL and Spark have a quick run of it, and the others in `make test-slow`."""
 
 
 def each_log(names: Iterable[str], quick: Container[str]) -> list[Any]:
-    """Every log in every engine; in Spark, which takes seconds for each, only some in a quick run."""
+    """Every log in every engine; in PostgreSQL and Spark only some in a quick run."""
     return [
-        pytest.param(engine, name, marks=pytest.mark.slow if engine is spark and name not in quick else ())
+        pytest.param(engine, name, marks=pytest.mark.slow if engine in (postgres, spark) and name not in quick else ())
         for engine in ALL
         for name in names
     ]

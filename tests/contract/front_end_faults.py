@@ -4,8 +4,6 @@
     python front_end_faults.py terminate FRONT_END DIRECTORY RUNS   SIGTERM at such lines
     python front_end_faults.py interrupt FRONT_END DIRECTORY RUNS   Ctrl-C at such lines, and more of it at once after
     python front_end_faults.py full FRONT_END DIRECTORY RUNS        no file may grow beyond some size
-    python front_end_faults.py memory FRONT_END DIRECTORY RUNS      no more memory than now and some megabytes
-    python front_end_faults.py rights FRONT_END DIRECTORY RUNS      log, ledger or folder without permissions, as another user
 
 Each prints one JSON object: how often a run ended in which way. With 3 runs, the lines are one while the log is read, one
 while the release is written, and one while it is published. It is a script because a test process has threads, which do
@@ -23,7 +21,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -40,13 +37,10 @@ from travas.outputs.write import ReservedRelease
 from travas.sources import engine
 
 Work = Callable[[], None]
-MOST_WORDS = 1 << 20
-MOST_SECONDS = 10
-"""With little memory: Polars waits for ever for a thread that had none, and its allocator retries and complains for ever."""
 
 FULL = 60_000
 """In steps up to this size of a file: the ledger does not fit, then the release does not, then both fit."""
-UNSEEN = ("kill", "terminate", "memory")
+UNSEEN = ("kill", "terminate")
 """Faults that may end a process before it can say anything."""
 _START = 20  # by then the command line has made itself ready for Ctrl-C
 SOURCE = str(Path(travas.__file__).parent)
@@ -117,9 +111,7 @@ def ended(work: Work) -> tuple[int, str]:
     if child := os.fork():
         os.close(writing)
         with os.fdopen(reading, encoding="utf-8") as said:
-            words = said.read(MOST_WORDS)
-            while said.read(MOST_WORDS):  # the memory of this process is not for the complaints of another
-                pass
+            words = said.read()
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), words
     os.dup2(writing, 2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -164,40 +156,6 @@ def small_files(size: int, work: Work) -> Work:
     return limited
 
 
-def little_memory(size: int, work: Work) -> Work:
-    def limited() -> None:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most = pages * resource.getpagesize() + size
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        signal.alarm(MOST_SECONDS)  # ends the process, whatever it waits for
-        work()
-
-    return limited
-
-
-NOBODY = 65534
-WITHOUT_RIGHTS: tuple[tuple[str, int], ...] = (("log.csv", 0o000), ("book.db", 0o444), ("book.db", 0o000), (".", 0o555))
-
-
-def without_rights(folder: Path, number: int, work: Work, warm: Work) -> Work:
-    """As a user who owns the folder but lacks one permission; modules that are imported late are imported before."""
-
-    def forbidden() -> None:
-        with suppress(SystemExit):
-            warm()
-        name, mode = WITHOUT_RIGHTS[number % len(WITHOUT_RIGHTS)]
-        for path in (folder, *folder.iterdir()):
-            os.chown(path, NOBODY, NOBODY)
-        (folder / name).chmod(mode)
-        if os.getuid() == 0:
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-        work()
-
-    return forbidden
-
-
 def state(case: contract.Case) -> str:
     """What is on the disk, after the checks that hold whatever happened."""
     charged = case.charges
@@ -225,12 +183,6 @@ def restarted(case: contract.Case, front_end: str) -> None:
     assert code == 0 and case.charges == before + 1, (code, words)
     assert verify(f"{case.output}.guarantee.json", case.output).digest_checked
     assert not [path.name for path in case.output.parent.iterdir() if path.name.endswith((".partial", ".lock"))]
-
-
-def _give_rights_back(folder: Path) -> None:
-    folder.chmod(0o777)
-    for path in folder.iterdir():
-        path.chmod(0o666)
 
 
 def _no_words(said: str) -> None:
@@ -262,17 +214,8 @@ def main(fault: str, front_end: str, directory: Path, runs: int) -> Counter[str]
             "terminate": at_line(line, terminate, lambda case=case: work(case)),  # type: ignore[misc]
             "interrupt": at_line(line, interrupt, lambda case=case: work(case)),  # type: ignore[misc]
             "full": small_files(FULL * number // (runs - 1), lambda case=case: work(case)),  # type: ignore[misc]
-            "memory": little_memory(number << 24, lambda case=case: work(case)),  # type: ignore[misc]
-            "rights": without_rights(
-                case.output.parent,
-                number,
-                lambda case=case: work(case),  # type: ignore[misc]
-                lambda name=f"warm {number}": work(case_in(name)),  # type: ignore[misc]
-            ),
         }[fault]
         code, words = ended(faulty)
-        if fault == "rights":
-            _give_rights_back(case.output.parent)
         now = state(case)
         found[f"{now} {code}"] += 1
         if fault not in UNSEEN:

@@ -281,24 +281,6 @@ def test_sigterm_at_any_line(name: str, tmp_path: Path) -> None:
     assert fates >= {"not charged", "released" if name == "web" else "charged"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FRONT_ENDS)
-def test_little_memory(name: str, tmp_path: Path) -> None:
-    """Whatever the memory is enough for: never a release without its charge and guarantee, and a restart works."""
-    found = faults("memory", name, tmp_path, 40)
-    assert any(end.startswith("released") for end in found) and any(end.startswith("not charged") for end in found), (
-        found
-    )
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="files can be given away by root only")
-@pytest.mark.parametrize("name", ONE_QUICK)
-def test_missing_permissions_cost_nothing(name: str, tmp_path: Path) -> None:
-    tmp_path.chmod(0o777)
-    found = faults("rights", name, tmp_path, 4)
-    assert {end for end in found if end != "lines"} == {"not charged 2"}, found
-
-
 @pytest.mark.parametrize("name", ONE_QUICK)
 def test_a_disk_that_is_full_at_any_stage(name: str, tmp_path: Path) -> None:
     found = faults("full", name, tmp_path, 3)

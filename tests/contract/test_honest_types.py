@@ -16,7 +16,6 @@ from travas.budget.account import Budget
 from travas.log.options import Attribute, BudgetShares, Times
 from travas.sources.period import Period
 
-SOURCES = Path(travas.__file__).parent
 LISTED = {"mechanism": ["optimal"]}
 
 

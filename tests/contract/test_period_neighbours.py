@@ -12,9 +12,13 @@ from uuid import uuid4
 import attrs
 import pytest
 from adjacent_logs import Pair, PlainLog, Rule, apart, together
-from adjacent_readers import ALL as READERS
-from adjacent_readers import Tried, xes
+from adjacent_readers import READERS, Tried, postgres, spark, xes
 from period_cases import PeriodRule
+
+QUICK = [
+    pytest.param(tried, id=tried.reader.__name__, marks=pytest.mark.slow if tried.reader in (postgres, spark) else ())
+    for tried in READERS
+]
 
 
 def changes(tried: Tried, rule: PeriodRule, pairs: list[Pair], folder: Path, request: Any) -> list[Counter[Any]]:
@@ -36,7 +40,7 @@ def _own(pair: Pair) -> PlainLog:
     return [row for row in pair.rows if row[0] in pair.newcomers]
 
 
-@pytest.mark.parametrize("tried", READERS)
+@pytest.mark.parametrize("tried", QUICK)
 def test_what_is_counted_of_a_case_in_a_period_depends_on_that_case_or_person_alone(
     tried: Tried, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -167,7 +167,7 @@ READERS = (xes, parquet, folder, csv, pandas)
     ("engine", "zone"),
     [
         *((reader, zone) for reader in (*READERS, duckdb, sqlite) for zone in ("UTC", "Asia/Tokyo", None)),
-        (postgres, "UTC"),
+        pytest.param(postgres, "UTC", marks=pytest.mark.slow),
         *(pytest.param(spark, zone, marks=pytest.mark.slow) for zone in ("UTC", "Asia/Tokyo", None)),
     ],
 )

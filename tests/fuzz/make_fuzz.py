@@ -1,4 +1,4 @@
-"""`make fuzz SECONDS=…`: new mutated files for every reader and parser, and random logs for other libraries.
+"""`make fuzz SECONDS=…`: new mutated files for every reader and parser.
 
 python tests/fuzz/make_fuzz.py SECONDS [SEED]
 """
@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from tempfile import mkdtemp
 
-from differential import differences
 from mutations import TARGETS, fuzz
 
 
@@ -18,7 +17,7 @@ def main() -> int:
     """Run every target for its part of the time; the file that fails stays where the message says."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
-    part, code = seconds / (len(TARGETS) + 1), 0
+    part, code = seconds / len(TARGETS), 0
     for target in TARGETS:
         folder = Path(mkdtemp(prefix=f"travas-fuzz-{target}-"))
         try:
@@ -30,9 +29,7 @@ def main() -> int:
         except AssertionError as error:
             print(f"FAIL  {target}: {error}", flush=True)
             code = 1
-    different = differences(Path(mkdtemp(prefix="travas-fuzz-logs-")), seed, most=10**9, seconds=part)
-    print("ok    random logs: csv, pandas and pm4py agree" if not different else f"FAIL  {different}", flush=True)
-    return 1 if different else code
+    return code
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import csv
 from pathlib import Path
 
 import pytest
-from differential import differences
 from mutations import TARGETS, files_of, fuzz
 
 from travas import TravasError
@@ -33,15 +32,6 @@ def test_mutated_files_are_read_or_refused(target: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_many_mutated_files_are_read_or_refused(target: str, tmp_path: Path) -> None:
     fuzz(target, tmp_path, seed=1, most=20_000, seconds=60)
-
-
-def test_random_logs_are_read_as_other_libraries_read_them(tmp_path: Path) -> None:
-    assert differences(tmp_path, seed=0, most=6) == []
-
-
-@pytest.mark.slow
-def test_many_random_logs_are_read_as_other_libraries_read_them(tmp_path: Path) -> None:
-    assert differences(tmp_path, seed=1, most=300) == []
 
 
 FOUND: dict[str, bytes] = {

@@ -16,7 +16,6 @@ import pytest
 
 from conftest import Run
 from travas import Log, ParameterError, Standing, read, verify
-from travas.evaluation.compare import covered_cases
 from travas.log.abstraction import Abstraction, Grouped, parse_ladder
 from travas.mechanisms import mechanism
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
@@ -240,15 +239,6 @@ def test_cases_that_are_not_covered_go_on_and_none_counts_twice() -> None:
     assert abs(found[("a", "b", "c"), 0] - 400) < 20 and abs(found[("a", "b", "c", "d", "e"), 1] - 177) < 20
     assert abs(release.estimate.total - sum(LOG.values())) < 25
     assert release.cases is not None and abs(release.cases - sum(LOG.values())) < 60
-
-
-def test_one_trace_on_two_rungs_is_there_twice_and_read_as_one() -> None:
-    log = {("a", "b"): 500, **{("a", *["b"] * n): 1 for n in range(2, 90)}}  # one in 10,000: a long one is kept
-    release = ladder("4", "1e-6", rungs="full,fold").release(Log.from_mapping(log))
-    assert release.variants == (("a", "b"), ("a", "b")) and release.rungs == (0, 1)
-    assert dict(read(release).items()) == {("a", "b"): sum(release.counts)}
-    assert covered_cases(log, release, release.used_abstractions) == 1
-    assert sorted(release.to_polars()["case:travas:abstraction"].unique()) == ["fold", "full"]
 
 
 def test_the_ladder_stops_where_full_variants_are_enough() -> None:

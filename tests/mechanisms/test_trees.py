@@ -123,12 +123,6 @@ def test_the_tree_finds_frequent_variants_and_says_what_it_assumes() -> None:
     assert given_alphabet.guarantee.standing is Standing.PROVEN
 
 
-def test_replacing_a_case_costs_group_privacy_rounded_up() -> None:
-    epsilon, delta = PrefixTree(Fraction(1), Fraction(1, 100), 2, 5).guarantee().replace_one
-    assert epsilon == 2 and 3.7182818284 < float(delta * 100) < 3.7182818286
-    assert delta * 100 > Fraction("3.71828182845904523536")
-
-
 def test_an_explosion_is_an_error_that_names_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefix_tree, "MAX_PREFIXES", 10_000)
     log = {(str(n),): 5 for n in range(30)}

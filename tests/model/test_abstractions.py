@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import Run
 from travas import Log, LogError, ParameterError, Reading, anonymize, read
-from travas.errors import CONFIDENTIAL
 from travas.log.abstraction import FULL, Abstraction, parse_ladder
 
 Trace = tuple[str, ...]
@@ -100,12 +98,6 @@ def test_a_hierarchy_from_a_file(tmp_path: Path) -> None:
     assert str(tmp_path) not in str(rule) and str(rule).startswith("group:sha256-")
 
 
-def test_a_rule_is_its_content_not_its_file(tmp_path: Path) -> None:
-    (tmp_path / "one.txt").write_text("visit\nregister\n")
-    (tmp_path / "two.txt").write_text("\ufeffregister\nvisit\n\nvisit\n", encoding="utf-8")
-    assert Abstraction.parse(f"only:{tmp_path}/one.txt") == Abstraction.parse(f"only:{tmp_path}/two.txt")
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -155,15 +147,3 @@ def test_the_rule_goes_with_the_log_and_into_the_release(small_csv: Path) -> Non
     assert release.abstractions == (reading.abstraction,) and release.is_abstracted
     assert not anonymize(small_csv, epsilon=2, delta="0.01").is_abstracted
     assert parse_ladder("full, prefix:1") == (FULL, reading.abstraction)
-
-
-def test_nothing_left_is_an_empty_release(small_csv: Path, travas: Run, tmp_path: Path) -> None:
-    (tmp_path / "rules").write_text("no such activity\n")
-    out = tmp_path / "out.json"
-    rule = f"only:{tmp_path}/rules"
-    ran = travas(
-        "anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "--abstraction", rule, "-o", out, "--confidential"
-    )
-    assert ran.code == 0 and f"{CONFIDENTIAL} 26 cases with an empty trace" in ran.err
-    assert json.loads(out.read_text())["variants"] == []
-    assert str(tmp_path) not in out.read_text() + (tmp_path / "out.json.guarantee.json").read_text()

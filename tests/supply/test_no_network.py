@@ -41,7 +41,7 @@ COMMANDS = [
     ["anonymize", *RELEASE, "-o", "release.json"],
     ["anonymize", *RELEASE, "-o", "release.xes.gz"],
     ["synthesize", *RELEASE, "-o", "synthetic.parquet"],
-    ["verify", "release.json.guarantee.json", "release.json", "--curve", "--plot", "curve.svg"],
+    ["verify", "release.json.guarantee.json", "release.json", "--curve"],
     ["compare", "hospital.csv", "release.xes.gz"],
     ["audit", "hospital.csv", "release.xes.gz", "--epsilon", "1", "--delta", "1e-6"],
     ["forecast", "--epsilon", "1", "--delta", "1e-6"],

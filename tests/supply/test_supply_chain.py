@@ -1,45 +1,53 @@
-"""What travas is made of is known, its licences are compatible, and every build of a commit gives the same bytes."""
+"""What is always installed is under compatible licences, no extra is forgotten, and every build gives the same bytes."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from bill_of_materials import COPYLEFT, EXTRAS, bill, components, licence_of
+from extras import SMOKES
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-COPYLEFT_BY_CHOICE = {"pm4py", "cvxopt"}
-"""Only with the extra `models`, behind one adapter file: nothing of it is imported otherwise."""
+STRONG_COPYLEFT = re.compile(r"\bA?GPL|(?<!Lesser )General Public License")
 
 
-def test_every_component_has_a_known_licence() -> None:
-    unknown = {name for name, package in components(EXTRAS).items() if licence_of(package) == "unknown"}
-    assert unknown == set()
+def needed(name: str) -> dict[str, str]:
+    """The packages that one needs without extras, itself included, each with what its metadata say about its licence."""
+    found: dict[str, str] = {}
+    waiting = [name]
+    while waiting:
+        one = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        try:
+            package = distribution(one)
+        except PackageNotFoundError:  # for another system
+            continue
+        if one not in found:
+            about = package.metadata
+            stated = [about["License-Expression"] or "", *(about.get_all("Classifier") or [])]
+            found[one] = " ".join(text for text in stated if not text.startswith("Topic"))
+            needs = [Requirement(text) for text in package.requires or ()]
+            waiting += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return found
 
 
 def test_nothing_that_is_always_needed_is_under_a_strong_copyleft() -> None:
-    def copyleft(extras: tuple[str, ...]) -> set[str]:
-        return {name for name, package in components(extras).items() if COPYLEFT.search(licence_of(package))}
-
-    assert copyleft(()) == set()
-    assert copyleft(tuple(extra for extra in EXTRAS if extra != "models")) == set()
-    assert copyleft(EXTRAS) <= COPYLEFT_BY_CHOICE
+    assert [name for name, licence in needed("travas").items() if STRONG_COPYLEFT.search(licence)] == []
+    assert len(needed("travas")) > 10 and STRONG_COPYLEFT.search(needed("pm4py")["pm4py"])
 
 
-def test_the_bill_of_materials_is_complete_and_always_the_same() -> None:
-    made = bill()
-    assert made == bill() and json.loads(json.dumps(made)) == made
-    assert made["bomFormat"] == "CycloneDX" and made["metadata"]["component"]["name"] == "travas"
-    names = {part["name"] for part in made["components"]}
-    assert {"numpy", "polars", "lxml", "typer", "rich", "jinja2", "attrs", "nicegui", "pm4py"} <= names
-    references = {part["bom-ref"] for part in made["components"]} | {made["metadata"]["component"]["bom-ref"]}
-    assert {edge["ref"] for edge in made["dependencies"]} == references
-    assert all(set(edge["dependsOn"]) <= references for edge in made["dependencies"])
+def test_every_extra_is_tried_alone() -> None:
+    """By `make test-extras`."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(SMOKES) == set(extras) - {"all"}
+    assert set(extras["all"][0].removeprefix("travas[").removesuffix("]").split(",")) == set(SMOKES)
 
 
 @pytest.mark.slow

@@ -335,14 +335,3 @@ def test_another_guarantee_is_refused(suffix: str, tmp_path: Path) -> None:
         guarantee_path(other).replace(guarantee_path(mine))
         with pytest.raises(VerificationError, match="SHA-256"):
             open_release(mine)
-
-
-def test_a_parquet_file_at_which_polars_panics_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = anonymize(COUNTS, OPTIMAL).write(tmp_path / "release.parquet")
-
-    def panic(*_: object, **__: object) -> None:
-        raise pl.exceptions.PanicException("at some line")
-
-    monkeypatch.setattr(pl, "read_parquet", panic)
-    with pytest.raises(VerificationError, match=r"release\.parquet: cannot be read as a release of travas"):
-        verify(guarantee_path(release), release)
