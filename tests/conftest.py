@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,7 @@ DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Undo what our shell says: to ignore Ctrl-C, as in the background, or to use its ledger. What we test inherits it."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("TRAVAS_LEDGER", "TRAVAS_POLICY"):  # fixtures of modules are made before those of tests
         os.environ.pop(name, None)
 
@@ -76,12 +75,11 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture(autouse=True)
-def _own_signals() -> Iterator[None]:
-    """Whatever handles signals in a test (the command line, Spark, a task of the web app) does not in the next one."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+def _own_signals() -> None:
+    """Every test begins with Python's handlers, not with those that another test, a fixture or Spark has installed."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_the_traceback_of_a_bug_is_confidential(
 
 
 DRIVER = """
-import os, pkgutil, signal, sys
+import pkgutil, signal, sys
 from travas.cli.main import main
 
 module, name = sys.argv.pop(1).split(":")
@@ -83,7 +83,7 @@ module = pkgutil.resolve_name(module)
 before = getattr(module, name)
 
 def interrupted(*arguments, **options):
-    os.kill(os.getpid(), number)
+    signal.raise_signal(number)
     return before(*arguments, **options)
 
 setattr(module, name, interrupted)

@@ -132,7 +132,7 @@ def kill() -> None:
 
 
 def terminate() -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
+    signal.raise_signal(signal.SIGTERM)
 
 
 def interrupt() -> None:
@@ -144,7 +144,7 @@ def interrupt() -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=more, daemon=True).start()
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
 
 
 def small_files(size: int, work: Work) -> Work:

@@ -6,7 +6,7 @@ Every front end of `front_ends.py` gets the same cases.
 from __future__ import annotations
 
 import json
-import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -222,7 +222,7 @@ def test_an_interrupt_while_charging_is_known_to_be_charged_or_not(
     charge = Ledger.charge
 
     def interrupted(*arguments: Any) -> Any:
-        os.kill(os.getpid(), 2)
+        signal.raise_signal(signal.SIGINT)
         return charge(*arguments)
 
     monkeypatch.setattr(Ledger, "charge", interrupted)
