@@ -13,7 +13,7 @@ import travas as package
 from timed_log import timed_frame
 from travas import Attribute, Optimal, Times, verify
 from travas.errors import OutputError
-from travas.log.escaped_names import escape_cell, unescape_name
+from travas.log.escaped_names import escape_cell
 from travas.outputs.event_tables import MISSING
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.verification.opened import read_release
@@ -81,13 +81,6 @@ def test_a_spreadsheet_finds_no_formula_and_reading_back_gives_the_names(variant
     assert {r"\u{3D}1+2", "-", r"\u{40}x", "ä"} <= names
     assert {name for trace in read_release(path).variants for name in trace} == {"=1+2", 'b;\t"c"', "ä", "-", "@x"}
     verify(guarantee(path), path)
-
-
-def test_names_that_are_escaped_twice_stay_different() -> None:
-    assert escape_cell(r"\u{3D}1") == r"\u{5C}u{3D}1" != escape_cell("=1")
-    assert escape_cell("\tx") == r"\u{9}x" and escape_cell("") == ""
-    for name in ("=1", r"\u{3D}1", "+", "-\n", "\r=", "a=b"):
-        assert unescape_name(escape_cell(name)) == name
 
 
 @pytest.mark.parametrize("suffix", [".xes", ".json"])

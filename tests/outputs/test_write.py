@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import resource
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import travas
+import travas as package
+from conftest import Run
 from travas import Reading, read, verify
 from travas.errors import OutputError
+from travas.log.escaped_names import escape_name
 from travas.mechanisms import mechanism
+from travas.outputs.readme_file import readme_path
 from travas.releases.release import VariantRelease
 from travas.verification.opened import read_release
 
@@ -25,6 +29,7 @@ RULE = mechanism("optimal", "1", "1e-6")
 HARD = [
     "a,b", 'say "x"', "it's", "line\nbreak", "cr\r\nlf", "cr\ronly", "tab\tbed", "<a & b>", "]]>", "  blanks  ", "𝄞 😀", "ü",
     "NA", "null", "'", ";", "a→b", "\u2028", "\x85", "x" * 10_000, "#", "=1+1", "\ufeffbom", "\u200b",
+    "a\x01", "\x00", r"\u{1}", r"\u{FFFFFFFF}", r"\u{5C}", r"\u{3D}1+1",
 ]  # fmt: skip
 
 
@@ -68,39 +73,14 @@ def test_several_columns_are_written_as_several(suffix: str, tmp_path: Path) -> 
     assert dict(read(path, reading).items()) == log
 
 
-@pytest.mark.parametrize("suffix", ALL)
-def test_an_empty_release_is_valid(suffix: str, tmp_path: Path) -> None:
-    path = release({}).write(tmp_path / f"out{suffix}")
-    assert verify(f"{path}.guarantee.json", path).digest_checked
-    assert not dict(read(path).items())
-
-
-@pytest.mark.parametrize("suffix", LOGS)
-def test_pm4py_opens_exactly_the_released_variants(suffix: str, tmp_path: Path) -> None:
-    import pandas as pd
+def test_xes_opens_in_pm4py_with_the_privacy_extension(tmp_path: Path) -> None:
     import pm4py
 
-    log: dict[object, int] = {("register", "visit <x>", "release"): 23, ("register", "b,c", 'd"e'): 14}
-    made = release(log)
-    path = made.write(tmp_path / f"out{suffix}")
-    if suffix.startswith(".csv"):
-        frame = pm4py.format_dataframe(
-            pd.read_csv(path), case_id="case:concept:name", activity_key="concept:name", timestamp_key="time:timestamp"
-        )
-    elif suffix == ".parquet":
-        frame = pd.read_parquet(path)
-    else:
-        frame = pm4py.read_xes(str(path), variant="iterparse")
-    assert pm4py.get_variants(frame) == log
-    assert pm4py.get_variants(made.to_pandas()) == log
-
-
-def test_xes_carries_the_privacy_extension(tmp_path: Path) -> None:
-    import pm4py
-
-    path = release({("a",): 14}).write(tmp_path / "out.xes")
+    counts: dict[object, int] = {("register", "visit <x>", "release"): 23, ("register", "b,c", 'd"e'): 14}
+    path = release(counts).write(tmp_path / "out.xes")
     log = pm4py.read_xes(str(path), variant="iterparse", return_legacy_log_object=True)
-    assert log.extensions["Privacy"]["prefix"] == "privacy"
+    found = {trace: len(cases) for trace, cases in pm4py.get_variants(log).items()}
+    assert found == counts and log.extensions["Privacy"]["prefix"] == "privacy"
     ((_, anonymizer),) = log.attributes["privacy:anonymizations"]["children"]
     assert dict(anonymizer["children"])["privacy:epsilon"] == "1"
     assert "artificial" in log.attributes["travas:timestamps"]
@@ -126,7 +106,7 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
     assert stated["neighbours"] == "add or remove one case"
     assert stated["replace_one"] == {"epsilon": "1", "delta": "0.002"}
     assert stated["mechanism"] == "travas" and stated["parameters"]["minimum_cases"] == 5
-    assert stated["standing"] == "verified" and stated["software"] == f"travas {travas.__version__}"
+    assert stated["standing"] == "verified" and stated["software"] == f"travas {package.__version__}"
     assert stated["assumed_public"] and stated["timestamps"].startswith("artificial")
     assert stated["release"]["format"] == "csv" and len(stated["release"]["sha256"]) == 64
     assert set(stated) == {
@@ -136,49 +116,47 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
     assert verify(f"{path}.guarantee.json", path).mechanism.name == "travas"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"format": "travas guarantee"}',
-        '{"format": "travas guarantee", "version": 1}',
-        '{"format": "travas guarantee", "version": 99}',
-        "\x00",
-        "[" * 200_000,
-    ],
-)
+STARTS = '{"format": "travas guarantee"'
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", STARTS + "}", STARTS + ', "version": 99}', "\x00", "[" * 200_000])
 def test_a_file_that_is_not_a_guarantee_is_refused(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
-    with pytest.raises(travas.LogError, match="guarantee file"):
+    with pytest.raises(package.LogError, match="guarantee file"):
         verify(path)
 
 
 def test_nothing_is_replaced_unasked_and_nothing_half_written(tmp_path: Path) -> None:
     made = release({("a",): 14})
     made.write(tmp_path / "out.json")
-    with pytest.raises(OutputError, match="already exists"):
-        made.write(tmp_path / "out.json")
-    release({("b",): 14}).write(tmp_path / "out.json", existing="replace")
-    assert released(tmp_path / "out.json") == {("b",): 14}
-    (tmp_path / "out.json").unlink()
-    with pytest.raises(OutputError, match=r"README\.txt: already exists"):
-        made.write(tmp_path / "out.json")
-    (tmp_path / "out.json.README.txt").unlink()
-    with pytest.raises(OutputError, match=r"guarantee\.json: already exists"):
-        made.write(tmp_path / "out.json")
-    with pytest.raises(OutputError, match="does not exist; create it first"):
-        made.write(tmp_path / "no" / "out.json")
-    with pytest.raises(OutputError, match="unsupported file extension"):
-        made.write(tmp_path / "out.txt")
-    with pytest.raises(OutputError, match="unsupported file extension"):
-        made.write(tmp_path / ".json")
+    for name in ("out.json.README.txt", "out.json.guarantee.json", "out.json"):
+        kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
+        with pytest.raises(OutputError, match="already exists"):
+            made.write(tmp_path / "out.json")
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept
+        (tmp_path / name).unlink()
     (tmp_path / "dir.json").mkdir()
-    with pytest.raises(OutputError, match="is a directory"):
-        made.write(tmp_path / "dir.json")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["dir.json", "out.json.guarantee.json"]
+    for name in ("no/out.json", "out.txt", ".json", "dir.json"):
+        with pytest.raises(OutputError):
+            made.write(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["dir.json"]
+    release({("b",): 14}).write(made.write(tmp_path / "out.json"), existing="replace")
+    assert released(tmp_path / "out.json") == {("b",): 14}
+
+
+@pytest.mark.parametrize("name", ["optimal", "ladder", "synthesis", "map"])
+def test_the_readme_has_a_command_that_verifies(name: str, tmp_path: Path, travas: Run) -> None:
+    counts = {("a", "b", "c"): 4000, ("a", "c"): 2000}
+    path = package.anonymize(counts, mechanism(name, 1, "1e-6")).write(tmp_path / "mine.json")
+    text = readme_path(path).read_text(encoding="utf-8")
+    assert "adding or removing one case: ε = 1, δ = 1e-6" in text
+    command = shlex.split(text.splitlines()[-1].partition("travas ")[2])
+    assert travas(command[0], *(tmp_path / name for name in command[1:])).code == 0
+    tree = mechanism("prefix-tree", "1", "1e-6", max_length=3, prune=2)
+    path = package.anonymize(counts, tree, guarantee="not required").write(tmp_path / "tree.json")
+    text = readme_path(path).read_text(encoding="utf-8")
+    assert "NO established guarantee" in text and "The guarantee holds" not in text
 
 
 @pytest.mark.parametrize("suffix", ALL)
@@ -208,3 +186,17 @@ def test_the_same_release_gives_the_same_bytes(suffix: str, tmp_path: Path) -> N
     one = release(log).write(tmp_path / f"one{suffix}").read_bytes()
     two = release(dict(reversed(log.items()))).write(tmp_path / f"two{suffix}").read_bytes()
     assert one == two
+
+
+def test_other_logs_are_read_as_they_are(tmp_path: Path) -> None:
+    """Names are only unescaped in a file that says so before its first trace."""
+    name = escape_name("a\x01")
+    table = tmp_path / "log.csv"
+    table.write_text(f"case:concept:name,concept:name,time:timestamp\n1,{name},2024-01-01\n")
+    assert dict(read(table).items()) == {(name,): 1}
+    event = f'<event><string key="concept:name" value="{name}"/></event>'
+    traces = [f'<trace><string key="concept:name" value="{case}"/>{event}</trace>' for case in range(2)]
+    mark, xes = '<string key="travas:names" value="escaped"/>', tmp_path / "log.xes"
+    for parts, expected in (([traces[0], mark, traces[1]], name), ([mark, *traces], "a\x01")):
+        xes.write_text(f"<log>{''.join(parts)}</log>")
+        assert dict(read(xes).items()) == {(expected,): 2}

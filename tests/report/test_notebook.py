@@ -10,7 +10,6 @@ import pytest
 
 import travas
 from travas import explain
-from travas.report.notebook import SHOWN
 from travas.trusted.samplers import Seeded
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 2000, ("register", "release"): 500}
@@ -37,7 +36,6 @@ def words_of(release: travas.Release) -> str:
 def test_the_guarantee_is_there_in_words(kind: str) -> None:
     words = words_of(release_of(kind))
     assert "for adding or removing one case" in words and "ε = 1, δ = 1e-6" in words
-    assert "changes the probability of any conclusion by at most the factor 2.72" in words
     assert "Weak protection" not in words
     assert "Weak protection" in words_of(release_of(kind, epsilon=8))
 
@@ -60,19 +58,6 @@ def test_numbers_are_estimates_with_intervals() -> None:
     ]
 
 
-def test_the_most_frequent_variants_are_shown() -> None:
-    log = {(f"a{number}",): 1000 + 100 * number for number in range(SHOWN + 5)}
-    release = travas.anonymize(log, epsilon=1, delta="1e-6")
-    assert len(page_of(release).findall(".//tbody/tr")) == SHOWN
-    assert f"The {SHOWN} most frequent of {SHOWN + 5} variants." in words_of(release)
-
-
-def test_an_abstraction_has_a_column() -> None:
-    release = travas.anonymize(LOG, travas.Ladder(1, "1e-6", rungs="full,prefix:1"))
-    head = [cell.text for cell in page_of(release).findall(".//th")]
-    assert head == ["Cases", "95 % interval", "Abstraction", "Variant"]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_names_are_escaped(kind: str) -> None:
     page = release_of(kind, {(HOSTILE, "b"): 3000})._repr_html_()
@@ -84,12 +69,6 @@ def test_names_are_escaped(kind: str) -> None:
 def test_an_empty_release_says_why(kind: str) -> None:
     made = (release_of(kind, {}) for _ in range(40))  # one map in six has a pair by noise alone
     assert any("empty" in words_of(release) for release in made)
-
-
-def test_a_release_without_a_guarantee_is_marked() -> None:
-    seeded = travas.Optimal(1, "1e-6").with_random_bytes(Seeded(1))
-    words = words_of(travas.anonymize(LOG, seeded, guarantee="not required"))
-    assert "NO established guarantee" in words and "The guarantee holds" not in words
 
 
 def test_every_kind_goes_to_pm4py() -> None:

@@ -21,10 +21,8 @@ from travas.budget.policy import PolicyRule
 from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism, registry
 from travas.mechanisms import mechanism as by_name
-from travas.outputs.write import write_hospital_log
 from travas.pipeline import Request, run
 from travas.report.content import read_content
-from travas.report.document import as_html
 from travas.trusted.samplers import Seeded
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
@@ -38,15 +36,6 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append((tag, dict(attrs)))
-
-
-def options_of(name: str) -> dict[str, Any]:
-    kind = MECHANISMS[name]
-    return (
-        {"max_length": 4, "prune": 20, "alphabet": ["register", "visit"]}
-        if "prune" in registry.options_of(kind)
-        else {}
-    )
 
 
 def machine(html: str) -> dict[str, Any]:
@@ -65,18 +54,17 @@ def made(
     return Path(f"{path}.guarantee.json"), path
 
 
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if not name.endswith("-published")])
+@pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_with_a_guarantee_has_a_report(name: str, tmp_path: Path) -> None:
-    files = made(tmp_path, name=name, **options_of(name))
+    tree: dict[str, Any] = {"max_length": 4, "prune": 20, "alphabet": ["register", "visit"]}
+    files = made(tmp_path, name=name, **(tree if "prune" in registry.options_of(MECHANISMS[name]) else {}))
     html = write_report(*files, tmp_path / "report.html", reason="Because <b>I</b> said so").read_text()
     facts = machine(html)
     assert facts["epsilon"] == "1" and facts["delta"] == "1e-6" and facts["mechanism"]["name"] == name
     assert {"unit", "neighbours", "accounting", "post_processing", "data_set", "threat_model"} <= set(facts)
     assert facts["data_set"]["sha256"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
-    for words in ("Unit of privacy", "Trust model", "Randomness", "Side channels", "Repeated release", "Bias"):
-        assert words in html
+    assert facts["kind"] == json.loads(files[0].read_text())["kind"]
     assert "Because &lt;b&gt;I&lt;/b&gt; said so" in html
-    assert ("<polyline" in html) == (name not in ("prefix-tree", "sacofa", "synthesis", "map"))
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
@@ -129,7 +117,7 @@ def test_no_guarantee_no_report(tmp_path: Path) -> None:
 def test_an_empty_release_has_a_report(tmp_path: Path) -> None:
     path = anonymize({("a",): 1}, epsilon=1, delta="1e-9").write(tmp_path / "empty.xes.gz")
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html").read_text()
-    assert "The release is empty" in html and "No account was given" in html and machine(html)["account"] is None
+    assert machine(html)["account"] is None
 
 
 def test_the_history_is_that_of_the_ledger(tmp_path: Path, travas: Run, small_csv: Path) -> None:
@@ -146,8 +134,9 @@ def test_the_history_is_that_of_the_ledger(tmp_path: Path, travas: Run, small_cs
     assert travas("budget", "create", "another", "--no-limit").code == 0
     ran = travas("report", *files, "-o", html, "--force", "--dataset", "another")
     assert ran.code == 2 and "this release was not charged to this account" in ran.err
-    ran = travas("report", *files, "-o", html, "--force", "--dataset", "x", "--ledger", tmp_path / "gone.db")
-    assert ran.code == 2 and not (tmp_path / "gone.db").exists()
+    for words in (("--dataset", "x"), ()):  # a ledger needs a data set
+        ran = travas("report", *files, "-o", html, "--force", *words, "--ledger", tmp_path / "gone.db")
+        assert ran.code == 2 and not (tmp_path / "gone.db").exists()
 
 
 def test_the_location_of_a_log_without_a_name_is_not_in_its_files(tmp_path: Path, small_csv: Path) -> None:
@@ -162,116 +151,44 @@ def test_the_location_of_a_log_without_a_name_is_not_in_its_files(tmp_path: Path
 
 
 def test_activities_of_several_columns(tmp_path: Path) -> None:
-    log = {((HOSTILE, "start"), ("b", "end")): 500, (("b", "end"),): 400}
-    release = anonymize(log, epsilon=1, delta="1e-6")
+    release = anonymize({((HOSTILE, "start"), ("b", "end")): 500, (("b", "end"),): 400}, epsilon=1, delta="1e-6")
     for suffix in (".json", ".csv", ".parquet"):
         path = release.write(tmp_path / f"r{suffix}")
         html = write_report(f"{path}.guarantee.json", path, tmp_path / f"r{suffix}.html").read_text()
-        assert "2 trace variants" in html and "b / end" in html
-    path = anonymize({(("a", "start"), ("b", "end")): 500}, epsilon=1, delta="1e-6").write(tmp_path / "r.xes.gz")
-    assert "a / start → b / end" in write_report(f"{path}.guarantee.json", path, tmp_path / "x.html").read_text()
+        assert HOSTILE not in html and "b / end" in html
 
 
-ON_RUNGS: dict[Any, int] = {
-    ("a", "b", "c"): 400,
-    ("a", "b"): 300,
-    ("a", HOSTILE, "c"): 200,
-    **{("a", "b", "c", f"x{n}"): 1 for n in range(300)},
-}
-
-
-def ladder(tmp_path: Path, suffix: str, rungs: str = "full,prefix:3,prefix:2", **options: Any) -> tuple[Any, Path]:
-    release = anonymize(ON_RUNGS, mechanism("ladder", 2, "1e-3", rungs=rungs), **options)
-    return release, release.write(tmp_path / f"ladder{suffix}")
-
-
-@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes.gz"])
 @pytest.mark.parametrize("frequencies", ["estimated", "noisy"])
-def test_a_ladder_is_described_rung_by_rung(suffix: str, frequencies: str, tmp_path: Path) -> None:
-    release, path = ladder(tmp_path, suffix, frequencies=frequencies)
+def test_a_ladder_is_read_rung_by_rung(suffix: str, frequencies: Any, tmp_path: Path) -> None:
+    counts: dict[Any, int] = {("a", "b", "c"): 400, ("a", "b"): 300, ("a", "<x>", "c"): 200}
+    counts |= {("a", "b", "c", f"x{n}"): 1 for n in range(300)}
+    rule = mechanism("ladder", 2, "1e-3", rungs="full,prefix:3,prefix:2")
+    release = anonymize(counts, rule, frequencies=frequencies)
+    path = release.write(tmp_path / f"ladder{suffix}")
     assert len(set(release.variants)) < len(release.variants)  # a trace on two rungs
     found = read_content(Path(f"{path}.guarantee.json"), path)
     told = sorted(zip(found.variants, found.rules, found.counts, strict=True))
     assert told == sorted(zip(release.variants, release.rules, release.counts, strict=True))
     assert found.estimate == (release.estimate if suffix == ".json" else None)
-    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-    facts = machine(html)
+    facts = machine(write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text())
     assert [rule["name"] for rule in facts["abstraction"]] == list(map(str, release.used_abstractions))
-    assert "Step by step" in html and "<td>number of cases</td><td>0.1</td><td>0</td>" in html
-    assert (
-        "Traces may be generalised" in html
-        and "prefix:3: The first n activities" in html
-        and "<td>prefix:3</td>" in html
-    )
-    assert HOSTILE not in html and (" – " in html) == (suffix == ".json")
 
 
-def test_a_ladder_in_xes_and_the_default_one(tmp_path: Path) -> None:
-    log: dict[tuple[str, ...], int] = {("a", "b", "c"): 400}
-    log |= {("a", "b", "c", f"x{n}"): 1 for n in range(300)}
-    for rungs in ("default", "full,prefix:3"):
-        release = anonymize(log, mechanism("ladder", 2, "1e-3", rungs=rungs))
-        for suffix in (".xes", ".xes.gz"):
-            path = release.write(tmp_path / f"{rungs[:4]}{suffix}")
-            found = read_content(Path(f"{path}.guarantee.json"), path)
-            told = sorted(zip(found.variants, found.rules, found.counts, strict=True))
-            assert told == sorted(zip(release.variants, release.rules, release.counts, strict=True))
-            assert "Rungs, from fine to coarse: full, prefix" in as_html(found)
-
-
-@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes.gz"])
-def test_an_abstracted_release_names_its_rule(suffix: str, tmp_path: Path) -> None:
+def test_an_abstracted_release_names_its_rule(tmp_path: Path) -> None:
     rules = tmp_path / "groups.csv"
     rules.write_text("b,<i>\nc,<i>\n")
-    variants = package.Abstraction.parse(f"group:{rules} | fold").of(
-        package.read({("a", "b", "c"): 400, ("a", "b"): 300})
-    )
-    path = anonymize(variants, epsilon=1, delta="1e-6").write(tmp_path / f"r{suffix}")
+    log = package.read({("a", "b", "c"): 400, ("a", "b"): 300})
+    variants = package.Abstraction.parse(f"group:{rules} | fold").of(log)
+    path = anonymize(variants, epsilon=1, delta="1e-6").write(tmp_path / "r.csv")
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
     assert machine(html)["abstraction"][0]["rule"] == [{"group": [["b", "<i>"], ["c", "<i>"]]}, "fold"]
-    assert "fold: Immediate repetitions of an activity count once (1 of the traces)" in html and "<i>" not in html
-    assert str(rules) not in html and (" – " in html) == (suffix == ".json")
-
-
-def test_rungs_that_are_not_those_of_the_guarantee_have_no_report(tmp_path: Path) -> None:
-    _, path = ladder(tmp_path, ".json")
-    promise = Path(f"{path}.guarantee.json")
-    for change in (
-        {"abstractions": [[], ["prefix:3"]], "rungs": None},
-        {"abstractions": [[], ["prefix:3"], ["prefix:9"]], "rungs": None},
-        {"rungs": 7},
-    ):
-        content = json.loads(path.read_text())
-        content |= change | {"rungs": [change["rungs"] or 0] * len(content["variants"])}
-        forged = tmp_path / "forged.json"
-        forged.write_text(json.dumps(content))
-        stated = json.loads(promise.read_text())
-        stated["release"]["sha256"] = hashlib.sha256(forged.read_bytes()).hexdigest()
-        signed = tmp_path / "forged.json.guarantee.json"
-        signed.write_text(json.dumps(stated))
-        with pytest.raises(package.TravasError) as caught:
-            write_report(signed, forged, tmp_path / "r.html")
-        assert "rungs" in str(caught.value) or "not a release" in str(caught.value)
+    assert "<i>" not in page_of(html) and str(rules) not in html
 
 
 def page_of(html: str) -> str:
     """What people read, without the machine-readable block."""
     return re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
-
-
-@pytest.mark.parametrize("name", ["optimal", "ladder"])
-def test_the_unit_has_a_noun_for_people(name: str, tmp_path: Path) -> None:
-    """It said `Patientennummer–variant pairs` and `adding or removing all cases of one Patientennummer`."""
-    log = write_hospital_log(tmp_path / "log.csv")
-    log.write_text(log.read_text().replace("patient", "Patientennummer", 1))
-    reading = package.Reading(unit="Patientennummer", max_cases=2)
-    path = anonymize(log, mechanism(name, 1, "1e-6"), reading=reading).write(tmp_path / "r.json")
-    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-    assert machine(html)["unit"]["name"] == "Patientennummer" and machine(html)["unit"]["max_cases"] == 2
-    page = page_of(html)
-    for wrong in ("one Patientennummer", "Patientennummer–variant", "different Patientennummer"):
-        assert wrong not in page
-    assert "the column Patientennummer" in page and "one person with all cases" in page
 
 
 STRICT = package.Policy(
@@ -314,59 +231,31 @@ def test_every_rule_of_the_policy_is_checked_against_the_guarantee_and_the_charg
     assert states(account=account, signed_off_by="somebody") == of_the_guarantee | of_the_charge
 
 
-def test_a_later_reason_is_shown_as_later(tmp_path: Path) -> None:
+def test_a_later_reason_does_not_replace_the_recorded_one(tmp_path: Path) -> None:
     ledger = package.Ledger(tmp_path / "ledger.db")
     ledger.create_account("ward")
-    approval = Approval("The first reason", "A. Officer")
-    release = charged(1, ledger, approval)
+    release = charged(1, ledger, Approval("The first reason", "A. Officer"))
     path, account = release.write(tmp_path / "r.json"), ledger.account("ward")
-    files = f"{path}.guarantee.json", path
-    html = write_report(*files, tmp_path / "r.html", account=account, reason="Another reason").read_text()
-    assert machine(html)["recorded"] == {
+    report = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html", account=account, reason="Another reason")
+    assert machine(report.read_text())["recorded"] == {
         "time": account.entries[0].time, "reason": "The first reason", "signed_off_by": "A. Officer",
     }  # fmt: skip
-    assert "The first reason (recorded with the charge on" in html and "by A. Officer (recorded" in html
-    assert "Another reason (stated for this report on" in html
-    same = write_report(*files, tmp_path / "s.html", account=account, reason="The first reason").read_text()
-    assert "stated for this report" not in same
-
-
-def test_the_decision_is_left_to_people(tmp_path: Path) -> None:
-    guarantee, release = made(tmp_path)
-    content = read_content(guarantee, release)
-    assert content.decision.verdict == "The guarantee holds. The decision is yours."
-    html = as_html(content)
-    assert html.index("The decision is yours") < html.index("Nobody has signed it off") < html.index("An attacker")
-    assert (
-        "table_length" in html[html.index("<h2>Appendix") :]
-        and "table_length" not in html[: html.index("<h2>Appendix")]
-    )
-
-
-def test_a_ledger_without_a_data_set_is_refused(travas: Run, tmp_path: Path) -> None:
-    ran = travas("report", *made(tmp_path), "-o", tmp_path / "r.html", "--ledger", tmp_path / "gone.db")
-    assert ran.code == 2 and "--ledger requires --dataset; also set --dataset NAME" in ran.err
-    assert not (tmp_path / "r.html").exists()
-
-
-def test_variants_are_shown_by_their_estimate(tmp_path: Path) -> None:
-    """The count in the file also stands for what was not released: it comes last, and is explained."""
-    path = anonymize({("a",): 100, ("b",): 300}, epsilon=1, delta="1e-6", frequencies="spread").write(
-        tmp_path / "r.json"
-    )
-    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-    assert html.index(">95 % interval<") < html.index(">Count in the file<")
-    assert "not the size of the original log" in html and "size of the log are kept" not in html
-    assert "it has only 2 variants" in html
+    assert "The first reason" in report.read_text() and "Another reason" in report.read_text()
 
 
 @pytest.mark.parametrize(("epsilon", "weak"), [("4", False), ("4.001", True)])
-def test_the_policy_line_is_in_the_report(epsilon: str, weak: bool, tmp_path: Path) -> None:
+def test_weak_protection_is_in_the_report(epsilon: str, weak: bool, tmp_path: Path) -> None:
     path = anonymize(LOG, epsilon=epsilon, delta="1e-6").write(tmp_path / "r.json")
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-    assert ("Weak protection" in html) == weak == bool(machine(html)["policy"]["weak_protection"])
+    assert bool(machine(html)["policy"]["weak_protection"]) == weak
     with pytest.raises(package.ParameterError, match="stated_cases is 0"):
         write_report(f"{path}.guarantee.json", path, tmp_path / "s.html", stated_cases=0)
+
+
+def test_a_synthetic_log_generated_again_says_so(tmp_path: Path) -> None:
+    made = package.synthesize(LOG, epsilon=5, delta="1e-6").regenerate(cases=50, seed=1)
+    path = made.write(tmp_path / "r.json")
+    assert "Generated again" in write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
 
 
 def test_a_policy_check_before_the_release_is_said_only_where_the_charge_recorded_it(tmp_path: Path) -> None:

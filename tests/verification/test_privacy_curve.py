@@ -17,7 +17,6 @@ from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.mechanism import tables_of
 from travas.mechanisms.selection import PartitionSelection
-from travas.mechanisms.utravas import UTravas
 from travas.trusted.guarantee import ONE_CASE, Standing
 from travas.trusted.losses import Grid, Measurements, Step, composed, of_pairs, of_response
 from travas.trusted.numbers import ONE
@@ -121,39 +120,6 @@ def test_discrete_laplace_noise_is_randomised_response() -> None:
                 Fraction(at)
             )
             assert float(bound) == pytest.approx(exact, abs=1e-9)
-
-
-def test_what_two_logs_reach_in_utravas_is_below_its_curve() -> None:
-    """The means of two runs, enumerated for a frequent variant, tell less than both runs."""
-    rule = made("utravas", {"splits": 2})
-    assert isinstance(rule, UTravas)
-    weights = [weight / ONE for weight in rule.run.noise.weights]
-
-    def means(count: int) -> dict[int, float]:
-        found: dict[int, float] = {}
-        for (one, p), (two, q) in product(enumerate(weights, 1), repeat=2):
-            seen = round((2 * count - one - two) / 2)
-            found[seen] = found.get(seen, 0.0) + p * q
-        return found
-
-    here, there = means(501), means(500)
-    reached = sum(max(0.0, p - math.e * there.get(seen, 0.0)) for seen, p in here.items())
-    assert 0 < reached <= float(points(rule, [Fraction(1)])[0].at_most)
-
-
-@pytest.mark.parametrize("fault", ["threshold off by one", "k - 1 for k"])
-def test_noise_that_spends_more_has_a_curve_above_what_is_stated(fault: str) -> None:
-    """The curve does not believe the stated (ε, δ): it is computed from the table."""
-    rule = mechanism("travas", "0.5", "0.05")
-    assert isinstance(rule, PartitionSelection)
-    weights = list(rule.noise.weights)
-    if fault == "k - 1 for k":
-        weights = weights[1:-1]
-        weights[len(weights) // 2] += ONE - sum(weights)
-    else:
-        weights = [weights[0] + weights[1], *weights[2:]]
-    pairs = list(zip([*weights, 0], [0, *weights], strict=True))
-    assert of_pairs(pairs, Grid(Fraction(1, 1000)), "below").delta(Fraction(1, 2)) > Fraction(1, 20)
 
 
 def test_a_table_too_long_for_the_grid_is_bounded_by_what_it_was_verified_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,15 +103,6 @@ def test_a_reading_that_means_nothing_is_refused(visits: Path, change: dict[str,
         verify(guarantee)
 
 
-def test_a_reading_for_another_unit_is_refused(visits: Path) -> None:
-    path, content = stated(visits, Reading(case="visit"))
-    content["reading"] |= {"unit": "patient", "max_cases": 3, "counted": "units"}
-    guarantee = Path(f"{path}.guarantee.json")
-    guarantee.write_text(json.dumps(content))
-    with pytest.raises(VerificationError, match="different units"):
-        verify(guarantee)
-
-
 def test_compare_reads_the_original_as_it_was_read(visits: Path, travas: Run) -> None:
     path, _ = stated(visits, Reading(case="patient"))
     assert compare(visits, path, ["case_coverage"]).values == {"case_coverage": 1.0}

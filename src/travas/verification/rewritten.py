@@ -59,7 +59,8 @@ def check_content(path: Path, mechanism: Mechanism, stated: dict[str, Any], guar
     except VerificationError:
         raise
     except LogError as error:
-        raise VerificationError(str(error)) from None
+        is_named = str(error).startswith((str(path), str(guarantee)))
+        raise VerificationError(str(error) if is_named else f"{path}: {error}") from None
     except Exception as error:  # whatever numbers a sender writes, they are refused in one line
         raise VerificationError(f"{path}: cannot be written again ({type(error).__name__}); it is damaged") from error
     if why is not None:
