@@ -469,16 +469,21 @@ def silent() -> Iterator[None]:
 def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
     """Run tagged jobs, which can be cancelled separately. Errors are reported by type, since messages may quote a cell."""
     tag = f"travas-{uuid4().hex}"
+    try:
+        context = session.sparkContext  # its tags, because Spark 4.0.5 does not tag the jobs of a classic session
+        add, remove, cancel = context.addJobTag, context.removeJobTag, context.cancelJobsWithTag
+    except Exception:  # Spark Connect has none
+        add, remove, cancel = session.addTag, session.removeTag, session.interruptTag
 
     def tagged() -> Any:
-        session.addTag(tag)
+        add(tag)
         try:
             return work()
         finally:
-            session.removeTag(tag)
+            remove(tag)
 
     try:
-        return interruptible(tagged, lambda: session.interruptTag(tag))
+        return interruptible(tagged, lambda: cancel(tag))
     except TravasError:
         raise
     except Exception as error:
