@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -20,7 +21,7 @@ from itertools import pairwise
 from harness import DATA, SCRATCH, finish, row
 
 import travas
-from travas.budget.accounting import Composition, Spending, basic, compose
+from travas.budget.accounting import Spending, basic, compose
 
 LOG = DATA / "bpic2013-incidents.xes.gz"
 RELEASES, EPSILON, DELTA = 12, Fraction(1, 5), Fraction(1, 10**7)
@@ -96,14 +97,14 @@ def enumerated(weights: list[int], times: int, epsilons: list[Fraction], way: in
     return found
 
 
-def _least(composed: Composition, delta: Fraction) -> float:
+def _least(composed: Callable[[Fraction], Fraction], total: Fraction, delta: Fraction) -> float:
     """The smallest ε at which the releases together keep δ, by bisection; infinite if there is none."""
-    low, high = Fraction(0), basic(composed.spendings)[0]
-    if composed.delta(high) > delta:
+    low, high = Fraction(0), total
+    if composed(high) > delta:
         return math.inf
     while high - low > Fraction(1, 10**6):
         middle = (low + high) / 2
-        low, high = (low, middle) if composed.delta(middle) <= delta else (middle, high)
+        low, high = (low, middle) if composed(middle) <= delta else (middle, high)
     return float(high)
 
 
@@ -113,7 +114,7 @@ def twelve() -> None:
     epsilon, delta = basic(spendings)
     print(f"    twelve releases at ε = 0.2, δ = 1e-7: basic total ε = {float(epsilon)}, δ = {float(delta):.3g}")
     for wanted in ("1.2e-6", "2e-6", "1e-5", "1e-4", "1e-3"):
-        print(f"    exact total at δ = {wanted}: ε = {_least(composed, Fraction(wanted)):.4f}")
+        print(f"    exact total at δ = {wanted}: ε = {_least(composed, epsilon, Fraction(wanted)):.4f}")
     table = travas.Optimal(EPSILON, DELTA).noise.table
     bounds = [0, *table.boundaries()]
     weights = [above - below for below, above in pairwise(bounds)]
@@ -124,7 +125,7 @@ def twelve() -> None:
         bracket[way] = [max(pair) for pair in zip(*directions, strict=True)]
     worst = Fraction(0)
     for point, low, high in zip(points, bracket[0], bracket[1], strict=True):
-        reported = composed.delta(point)
+        reported = composed(point)
         print(f"    δ at ε = {float(point):<4}: enumerated {low:.10e} to {high:.10e}, reported {float(reported):.10e}")
         if reported < Fraction(low):
             raise SystemExit("the reported total is below the truth")

@@ -262,11 +262,12 @@ class MissingExtraError(TravasError, ImportError):
 
 
 def check_choice(value: object, choices: Any, field: str) -> None:
-    """Raise ParameterError unless a value is one of the choices of a `Literal`."""
-    if not isinstance(value, str) or value not in get_args(choices):
-        raise ParameterError(f"{field} is {shown(value)}; use one of {', '.join(get_args(choices))}", field=field)
+    """Raise ParameterError unless a value is one of the choices: a `Literal`, or names."""
+    names = get_args(choices) or tuple(choices)
+    if not isinstance(value, str) or value not in names:
+        raise ParameterError(f"{field} is {shown(value)}; use one of {', '.join(names)}", field=field)
 
 
-def one_of(choices: Any) -> Callable[[Any, Any, object], None]:
+def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
     """The validator of an attrs field that is one of the choices of a `Literal`."""
     return lambda _, attribute, value: check_choice(value, choices, attribute.name)

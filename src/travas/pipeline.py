@@ -18,16 +18,15 @@ from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, cast
 
 import attrs
 
-from .budget.account import NO_APPROVAL, Account, Approval
-from .budget.accounting import Spending
+from .budget.account import NO_APPROVAL, Account, Approval, Entry
 from .budget.ledger import Ledger
 from .budget.periods import ChargedPeriod
 from .budget.policy import CheckedPolicy, Policy
-from .errors import ChargedError, ParameterError, check_encodable, shown
+from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
 from .log.log import Log, Roles
 from .log.options import TimesRule
 from .mechanisms.mechanism import Mechanism, protecting
@@ -64,12 +63,7 @@ GuaranteeRule = Literal["required", "not required"]
 LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
-_CHOICES = {
-    "existing": get_args(Existing),
-    "origin": get_args(LogOrigin),
-    "guarantee": get_args(GuaranteeRule),
-    "times": get_args(TimesRule),
-}
+_CHOICES = {"existing": Existing, "origin": LogOrigin, "guarantee": GuaranteeRule, "times": TimesRule}
 _TYPES: dict[str, tuple[Any, str]] = {
     "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
     "reading": (Reading, "Reading(...)"),
@@ -124,9 +118,7 @@ class Request:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in choices:
-                raise ParameterError(f"{name} is {shown(value)}; use one of {', '.join(choices)}", field=name)
+            check_choice(getattr(self, name), choices, name)
         for name, (types, example) in _TYPES.items():
             value = getattr(self, name)
             if not isinstance(value, types):
@@ -229,8 +221,9 @@ def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], No
     _announce(request.mechanism)
     _enter(Phase.CHECKING, watch)
     _check(request)
-    location, policy = _location(request), _policy(request)
-    _check_policy(policy, request, request.mechanism, _account(request, location))
+    policy, before = _policy(request), account_before(request)
+    if policy is not None:
+        policy.check(_charge_of(request), before)
     with ExitStack() as end, _reserved(request) as outputs:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
@@ -240,7 +233,7 @@ def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], No
         logs = segments(variants, request.reading)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
-            account = _charge(request, location, policy, mechanism, variants.roles)
+            account = _charge(request, policy, _charge_of(request, mechanism, variants.roles))
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 _enter(Phase.WRITING, watch)
@@ -322,50 +315,41 @@ def _check(request: Request) -> None:
     np.zeros(1) @ np.zeros(1)
 
 
-def _location(request: Request) -> str | None:
-    """Return the path of the log, for the ledger; None if it is not a file, or a copy of one."""
-    return None if request.origin == "copy" else location_of(request.source)
-
-
 def _policy(request: Request) -> Policy | None:
     """Return the policy of a release: found and stated. For the example log, which comes with travas, only a stated one."""
     return request.policy if type(request.source) is ExampleLog else Policy.applying(request.policy)
 
 
+def _charge_of(request: Request, mechanism: Mechanism | None = None, roles: Roles | None = None) -> Entry:
+    """Return the charge of a release: as it will be made or, before the log is opened, as far as it is known."""
+    location = None if request.origin == "copy" else location_of(request.source)
+    case = request.reading.known_case if mechanism is None else "" if roles is None else roles.defined_case
+    period = ChargedPeriod.of(request.reading, roles)
+    return Entry.of(request.dataset, location, mechanism or request.mechanism, case, period, request.approval)
+
+
 def account_before(request: Request) -> Account | None:
     """Return the account of a release before its charge, as far as it is known without the log. Nothing is charged."""
-    return _account(request, _location(request))
+    return None if request.ledger is None else request.ledger.check(_charge_of(request))
 
 
 def spent_after(request: Request, account: Account) -> tuple[Fraction, Fraction]:
     """Return what all releases of an account cost together with this one, as far as it is known without the log."""
-    return account.spent_with(Spending.of(request.mechanism), _known_period(request))
+    return account.after(_charge_of(request)).spent
 
 
 def checked_policy(request: Request, account: Account | None) -> CheckedPolicy | None:
     """Check a release against the policy, as far as it is known without the log."""
-    if (policy := _policy(request)) is None:
-        return None
-    return policy.checked(request.mechanism, request.approval, account, _known_period(request))
+    return None if (policy := _policy(request)) is None else policy.checked(_charge_of(request), account)
 
 
-def _check_policy(policy: Policy | None, request: Request, mechanism: Mechanism, account: Account | None) -> None:
-    """Refuse what the policy does not allow. Checked first without the log, and again for what is charged."""
+def _charge(request: Request, policy: Policy | None, release: Entry) -> Account | None:
+    """Charge the ledger, if there is one. Without one, check what is released against the policy once more."""
+    if request.ledger is not None:
+        return request.ledger.charge(release, policy)
     if policy is not None:
-        policy.check(mechanism, request.approval, account, _known_period(request))
-
-
-def _account(request: Request, location: str | None) -> Account | None:
-    """Return the account before the charge; refuse what the ledger would refuse."""
-    if request.ledger is None:
-        return None
-    case, period = request.reading.known_case, _known_period(request)
-    return request.ledger.check(request.dataset, location, request.mechanism, case, period)
-
-
-def _known_period(request: Request) -> ChargedPeriod | None:
-    """Return the period of a release, as far as it is known without the log."""
-    return ChargedPeriod.of(request.reading, None)
+        policy.check(release, None)
+    return None
 
 
 def _check_period(request: Request) -> None:
@@ -389,25 +373,6 @@ def _fitting(request: Request, variants: Log) -> Mechanism:
     mechanism.check(variants)
     check_columns(variants.columns, mechanism)
     return mechanism
-
-
-def _charge(
-    request: Request, location: str | None, policy: Policy | None, mechanism: Mechanism, roles: Roles | None
-) -> Account | None:
-    """Charge the ledger, if there is one."""
-    if request.ledger is None:
-        _check_policy(policy, request, mechanism, None)
-        return None
-    case, period = "" if roles is None else roles.defined_case, ChargedPeriod.of(request.reading, roles)
-    return request.ledger.charge(
-        request.dataset,
-        location,
-        mechanism,
-        case,
-        period,
-        request.approval,
-        policy,
-    )
 
 
 @contextmanager

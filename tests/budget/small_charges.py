@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from travas import Ledger
-from travas.budget.account import Account
+from travas.budget.account import Account, Entry
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import Mechanism
 
@@ -13,4 +13,4 @@ HALF = mechanism("optimal", "0.5", "1e-6")
 
 def charge(book: Ledger, dataset: str, rule: Mechanism, case: str = "case_id") -> Account:
     """A release of a log in memory."""
-    return book.charge(dataset, None, rule, case)
+    return book.charge(Entry.of(dataset, None, rule, case))

@@ -13,6 +13,7 @@ from small_charges import charge as charge_rule
 
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, PrivacyUnit, Reading, anonymize
+from travas.budget.account import Entry
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import Mechanism
 from travas.sources.files import location_of
@@ -23,7 +24,7 @@ SIGNED = ("--epsilon", 1, "--delta", "1e-6")
 
 
 def charge(book: Ledger, dataset: str | None, location: str | None, case: str = "case_id") -> None:
-    book.charge(dataset, location, ONE, case)
+    book.charge(Entry.of(dataset, location, ONE, case))
 
 
 def counted(book: Ledger) -> dict[str, int]:
@@ -86,7 +87,7 @@ def test_a_refused_release_takes_over_nothing(book: Ledger) -> None:
     book.create_budget("hospital", epsilon=2, delta="1e-5")
     for refused in (book.check, book.charge):
         with pytest.raises(BudgetError, match=r"ε = 0, .* \(counting 2 releases of /data/a.csv without a name\)"):
-            refused("hospital", "/data/a.csv", ONE, "case_id")
+            refused(Entry.of("hospital", "/data/a.csv", ONE, "case_id"))
     assert counted(book) == {"hospital": 0, "/data/a.csv": 2}
 
 
@@ -94,9 +95,9 @@ def test_charges_of_a_file_that_do_not_add_up_with_a_data_set_stay_with_the_file
     charge(book, None, "/data/a.csv")
     persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("patient", 3))
     with pytest.raises(BudgetError, match="its releases have the unit 'case', .* or another data set"):
-        book.charge(None, "/data/a.csv", persons, "case_id")
+        book.charge(Entry.of(None, "/data/a.csv", persons, "case_id"))
     book.create_budget("patients", epsilon=1, delta="1e-6")
-    book.charge("patients", "/data/a.csv", persons, "case_id")
+    book.charge(Entry.of("patients", "/data/a.csv", persons, "case_id"))
     assert counted(book) == {"patients": 1, "/data/a.csv": 1}
     with pytest.raises(BudgetError, match="patients: "):  # a forgotten unit and data set do not evade the budget
         charge(book, None, "/data/a.csv")
@@ -113,31 +114,31 @@ def patients(column: str) -> Mechanism:
 def test_the_columns_of_one_unit_add_up(book: Ledger) -> None:
     """Exports name the column of a patient differently; the cost for one patient is the sum over all of them."""
     book.create_budget("hospital", epsilon=3, delta="1e-5", unit_name="patient")
-    book.charge("hospital", "/data/a.csv", patients("Patient"), "visit")
+    book.charge(Entry.of("hospital", "/data/a.csv", patients("Patient"), "visit"))
     with pytest.raises(
         BudgetError, match="travas budget create hospital --unit-name patient --unit-columns Patientennummer"
     ) as refused:
-        book.charge("hospital", "/data/b.csv", patients("Patientennummer"), "Fall")
+        book.charge(Entry.of("hospital", "/data/b.csv", patients("Patientennummer"), "Fall"))
     assert refused.value.field == "unit"
     book.name_unit("hospital", "patient", ["Patientennummer", "patient_id"])
-    book.charge("hospital", "/data/b.csv", patients("Patientennummer"), "Fall")
-    account = book.charge("hospital", "/data/c.csv", patients("patient_id"), "case_id")
+    book.charge(Entry.of("hospital", "/data/b.csv", patients("Patientennummer"), "Fall"))
+    account = book.charge(Entry.of("hospital", "/data/c.csv", patients("patient_id"), "case_id"))
     assert account.spent[0] == 3 and account.unit_name == "patient"
     assert set(account.unit_columns) == {"Patient", "Patientennummer", "patient_id"}
     with pytest.raises(BudgetError, match="ε = 0"):
-        book.charge("hospital", "/data/a.csv", patients("Patient"), "visit")
+        book.charge(Entry.of("hospital", "/data/a.csv", patients("Patient"), "visit"))
     with pytest.raises(BudgetError, match="protect one patient, this one a single case"):
         charge(book, "hospital", "/data/a.csv")
 
 
 def test_a_unit_name_can_be_given_later_and_counts_what_was_charged(book: Ledger) -> None:
     book.create_account("hospital")
-    book.charge("hospital", "/data/a.csv", patients("Patient"), "visit")
-    book.charge(None, "/data/b.csv", patients("patient_id"), "visit")
+    book.charge(Entry.of("hospital", "/data/a.csv", patients("Patient"), "visit"))
+    book.charge(Entry.of(None, "/data/b.csv", patients("patient_id"), "visit"))
     with pytest.raises(BudgetError, match="travas budget create hospital --unit-name person --unit-columns patient_id"):
-        book.charge("hospital", "/data/b.csv", patients("patient_id"), "visit")
+        book.charge(Entry.of("hospital", "/data/b.csv", patients("patient_id"), "visit"))
     book.name_unit("hospital", "patient", ["patient_id"])
-    assert book.charge("hospital", "/data/b.csv", patients("patient_id"), "visit").spent[0] == 3
+    assert book.charge(Entry.of("hospital", "/data/b.csv", patients("patient_id"), "visit")).spent[0] == 3
     for wrong in ("person", "case", "", 5):
         with pytest.raises(ParameterError) as refused:
             book.name_unit("hospital", wrong)  # type: ignore[arg-type]

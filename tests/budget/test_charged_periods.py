@@ -39,7 +39,7 @@ def charge(ledger_path: Path) -> Callable[..., Ledger]:
     def charge(*periods: ChargedPeriod | None, epsilon: object = 1) -> Ledger:
         ledger = Ledger(ledger_path)
         for period in periods:
-            ledger.charge("hospital", None, mechanism("optimal", epsilon, "1e-6"), "case_id", period)  # type: ignore[arg-type]
+            ledger.charge(Entry.of("hospital", None, mechanism("optimal", epsilon, "1e-6"), "case_id", period))  # type: ignore[arg-type]
         return ledger
 
     ledger = Ledger(ledger_path)
@@ -61,7 +61,7 @@ def test_what_another_release_would_cost_is_what_it_then_costs(
     period: ChargedPeriod | None, charge: Callable[..., Ledger]
 ) -> None:
     before = charge(month(1), month(2), epsilon="1/2").account("hospital")
-    expected = before.spent_with(Spending.of(ONE), period)
+    expected = before.after(Entry.of("hospital", None, ONE, period=period)).spent
     assert before.spent == (Fraction(1, 2), Fraction("1e-6"))
     assert charge(period).account("hospital").spent == expected
     assert expected[0] == (1 if period == month(3) else Fraction(3, 2))
@@ -123,22 +123,22 @@ def test_a_changed_rule_or_an_overlapping_range_is_refused(
     ledger = charge(month(1))
     period = ChargedPeriod.of(Reading(**other), None)  # type: ignore[arg-type]
     with pytest.raises(BudgetError, match=reason) as refused:
-        ledger.check("hospital", None, ONE, "", period)
+        ledger.check(Entry.of("hospital", None, ONE, "", period))
     wanted = "period" if "overlaps" in reason else reason.rpartition("*")[2]
     assert wanted in (refused.value.field, *refused.value.other_fields)
     period = ChargedPeriod.of(Reading(**other), ROLES)  # type: ignore[arg-type]
     with pytest.raises(BudgetError, match=reason):
-        ledger.charge("hospital", None, ONE, "case_id", period)
+        ledger.charge(Entry.of("hospital", None, ONE, "case_id", period))
     assert len(ledger.account("hospital").entries) == 1
 
 
 def test_recognised_columns_are_compared_once_they_are_known(charge: Callable[..., Ledger]) -> None:
     ledger = charge(month(1))
     reading = Reading(period=attrs.evolve(RULE, name="2026-02"))
-    ledger.check("hospital", None, ONE, "", ChargedPeriod.of(reading, None))
+    ledger.check(Entry.of("hospital", None, ONE, "", ChargedPeriod.of(reading, None)))
     other = ChargedPeriod.of(reading, Roles("case_id", ("activity",), "sent"))
     with pytest.raises(BudgetError, match=r"has changed .*columns"):
-        ledger.charge("hospital", None, ONE, "case_id", other)
+        ledger.charge(Entry.of("hospital", None, ONE, "case_id", other))
 
 
 def test_what_does_not_decide_the_closing_may_change(charge: Callable[..., Ledger]) -> None:
@@ -159,32 +159,32 @@ def test_for_persons_charges_add_up(ledger_path: Path) -> None:
     persons = from_description(ONE.describe() | {"unit": {"name": "patient", "max_cases": 2}})
     for number in (1, 2):
         reading = Reading(period=attrs.evolve(RULE, name=f"2026-{number:02}"), unit="patient", max_cases=2)
-        ledger.charge("patients", None, persons, "case_id", ChargedPeriod.of(reading, ROLES))
+        ledger.charge(Entry.of("patients", None, persons, "case_id", ChargedPeriod.of(reading, ROLES)))
     assert ledger.account("patients").spent == (Fraction(2), Fraction("2e-6"))
     with pytest.raises(BudgetError):
-        ledger.charge("patients", None, persons, "case_id", month(3))
+        ledger.charge(Entry.of("patients", None, persons, "case_id", month(3)))
 
 
 def test_exact_composition_also_takes_the_largest(ledger_path: Path) -> None:
     ledger = Ledger(ledger_path)
     ledger.create_budget("exact", epsilon=1, delta="1e-6", composition="exact")
     for number in range(1, 5):
-        ledger.charge("exact", None, ONE, "case_id", month(number))
+        ledger.charge(Entry.of("exact", None, ONE, "case_id", month(number)))
     account = ledger.account("exact")
     assert account.delta_used is not None and account.delta_used <= Fraction("1e-6")
     with pytest.raises(BudgetError):
-        ledger.charge("exact", None, ONE, "case_id", month(4))
+        ledger.charge(Entry.of("exact", None, ONE, "case_id", month(4)))
 
 
 def test_a_location_with_another_rule_is_not_taken_over_by_a_name(ledger_path: Path) -> None:
     """Otherwise its periods and those of the name would count once, although a case could be in both."""
     ledger = Ledger(ledger_path)
     ledger.create_account("a")
-    ledger.charge(None, "/log.csv", ONE, "case_id", month(1))
-    ledger.charge("a", "/log.csv", ONE, "case_id", month(2, timestamp="sent"))
+    ledger.charge(Entry.of(None, "/log.csv", ONE, "case_id", month(1)))
+    ledger.charge(Entry.of("a", "/log.csv", ONE, "case_id", month(2, timestamp="sent")))
     assert [len(account.entries) for account in ledger.accounts()] == [1, 1]
     with pytest.raises(BudgetError, match="has changed"):
-        ledger.charge("a", None, ONE, "case_id", month(1))
+        ledger.charge(Entry.of("a", None, ONE, "case_id", month(1)))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_location_with_another_rule_is_not_taken_over_by_a_name(ledger_path: P
 def test_periods_that_do_not_compose_add_up(other: ChargedPeriod) -> None:
     """Charges of a file can come to belong to one data set in any order."""
     spending = Spending.of(ONE)
-    entries = tuple(Entry(n, "", "x", spending, 1, "", "case_id", None, one) for n, one in enumerate([month(1), other]))
+    entries = tuple(Entry("x", spending, period=one) for one in (month(1), other))
     account = Account("x", None, entries)
     assert account.spent == (Fraction(2), Fraction("2e-6")) and not account.has_periods
 
@@ -214,7 +214,7 @@ def test_the_cost_of_any_history_is_that_of_its_plain_twin() -> None:
     draw = random.Random(7)
     for _ in range(300):
         history = [(Fraction(draw.randint(1, 9)), draw.choice(periods)) for _ in range(draw.randint(1, 6))]
-        groups = alternatives((Spending("optimal", cost, Fraction(0)), period) for cost, period in history)
+        groups = alternatives([Entry("x", Spending("optimal", cost, Fraction(0)), period=one) for cost, one in history])
         assert max(basic(group)[0] for group in groups) == plain_cost(history)
 
 

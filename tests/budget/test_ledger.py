@@ -120,7 +120,7 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
         return Spending("optimal", Fraction(1), Fraction(1, 10**6), unit)
 
     def release(unit: PrivacyUnit, case: str) -> Entry:
-        return Entry(1, "", "x", spend(unit), 1, "", case)
+        return Entry("x", spend(unit), case=case, number=1)
 
     entry = release(PrivacyUnit(), "visit")
     account = Account("x", budget, (entry,))
@@ -161,7 +161,7 @@ def test_a_release_of_unknown_cost_is_not_charged_to_a_budget(book: Ledger) -> N
         with pytest.raises(
             BudgetError, match="x: the guarantee of this release is not established, so its cost is not"
         ):
-            refused("x", None, published, "case_id")
+            refused(Entry.of("x", None, published, "case_id"))
     assert book.account("x").entries == ()
     book.create_account("free")
     charge(book, "free", published)
@@ -261,13 +261,13 @@ def test_what_fails_after_the_charge_says_so(
 
 
 def test_a_location_that_is_not_valid_utf_8_is_shown_escaped(book: Ledger, travas: Run) -> None:
-    book.charge(None, "/data/odd\udcff.csv", HALF, "case_id")
+    book.charge(Entry.of(None, "/data/odd\udcff.csv", HALF, "case_id"))
     assert [account.label for account in book.accounts()] == ["/data/odd\\udcff.csv"]
     for words in (("show",), ("show", "--json"), ("show", "--history"), ("show", "--history", "--json")):
         assert "/data/odd" in travas("budget", *words).out
     assert travas("budget", "create", "hospital", "--no-limit").code == 0
-    book.charge("hospital", "/data/odd\udcff.csv", HALF, "case_id")
-    assert book.check(None, "/data/odd\udcff.csv", HALF, "case_id").dataset == "hospital"
+    book.charge(Entry.of("hospital", "/data/odd\udcff.csv", HALF, "case_id"))
+    assert book.check(Entry.of(None, "/data/odd\udcff.csv", HALF, "case_id")).dataset == "hospital"
 
 
 def test_a_charge_that_cannot_be_shown_is_not_made(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import Run
 from travas import Ledger, PrivacyUnit
+from travas.budget.account import Entry
 from travas.budget.ledger_file import open_ledger
 from travas.errors import LedgerError
 from travas.mechanisms import mechanism
@@ -27,9 +28,9 @@ def small(tmp_path: Path) -> Path:
     book.create_account("clinic")
     persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("Patient", 3))
     for _ in range(3):
-        book.charge("hospital", "/data/hospital.csv", persons, "case_id")
-    book.charge(None, "/data/clinic.csv", ONE, "visit")
-    book.charge("clinic", "/data/clinic.csv", ONE, "visit")
+        book.charge(Entry.of("hospital", "/data/hospital.csv", persons, "case_id"))
+    book.charge(Entry.of(None, "/data/clinic.csv", ONE, "visit"))
+    book.charge(Entry.of("clinic", "/data/clinic.csv", ONE, "visit"))
     return book.path
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, explain, process_map, synthesize
-from travas.budget.account import Approval
+from travas.budget.account import Approval, Entry
 from travas.budget.policy import RULES, PolicyRule
 from travas.errors import PolicyError
 from travas.mechanisms import mechanism
@@ -57,7 +57,7 @@ def test_every_rule_refuses_with_its_own_explanation_before_anything_is_read(
 ) -> None:
     ledger = Ledger(ledger_path)
     ledger.create_account("clinic")
-    ledger.charge("clinic", None, mechanism("optimal", 1, "1e-6"), "case_id")
+    ledger.charge(Entry.of("clinic", None, mechanism("optimal", 1, "1e-6"), "case_id"))
     request = Request(
         tmp_path / "there is no log.csv",
         mechanism("optimal", 1, "1e-6"),
@@ -118,7 +118,7 @@ def test_a_yearly_limit_holds_when_another_process_charges_meanwhile(
 
     def charge_while_the_log_is_read(phase: Phase, share: float) -> None:
         if phase is Phase.READING and not ledger.history():
-            ledger.charge("clinic", None, rule, "case_id")
+            ledger.charge(Entry.of("clinic", None, rule, "case_id"))
 
     request = Request(small_csv, rule, ledger=ledger, dataset="clinic", policy=policy)
     with pytest.raises(BudgetError, match="ε is 2 together with the earlier releases"):
@@ -132,7 +132,7 @@ def test_the_unit_name_of_the_data_set_is_an_allowed_unit(tmp_path: Path, ledger
     persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("Patientennummer", 2))
     for dataset, unit_name in (("other", None), ("clinic", "patient")):
         account = ledger.create_account(dataset, unit_name=unit_name)
-        problem = policy.checked(persons, Approval(), account, None).problem
+        problem = policy.checked(Entry.of(dataset, None, persons), account).problem
         assert ("unit is 'Patientennummer'" in problem) is (unit_name is None)
 
 
@@ -242,42 +242,30 @@ def test_the_default_policy_explains_every_rule_and_names_sources() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "named"),
     [
-        ("nam = 'x'", "the key 'nam' is unknown; did you mean 'name'"),
+        ("nam = 'x'", "'nam' is unknown; did you mean 'name'"),
         ("[rules.epsilon_per_relase]\nat_most = 1", "did you mean 'epsilon_per_release'"),
-        ("[rules.reason]\nrequired = true", "required and because are required: every rule states its reason"),
-        ("[rules.reason]\nrequired = 'yes'\nbecause = 'x'", "required is 'yes'; it must be true or false"),
-        ("[rules.units]\nallowed = [1]\nbecause = 'x'", "allowed is a list; it must be a list of text"),
-        ("[rules.epsilon_per_year]\nat_most = 'much'\nbecause = 'x'", "at_most"),
-        ("rules = 3", "rules is 3; it must be a table"),
+        ("[rules.reason]\nrequired = true", "rules.reason: required and because"),
+        ("[rules.reason]\nrequired = 'yes'\nbecause = 'x'", "rules.reason: required is 'yes'"),
+        ("[rules.units]\nallowed = [1]\nbecause = 'x'", "rules.units: allowed is a list"),
+        ("[rules.units]\nallowed = 'case'\nbecause = 'x'", "rules.units: allowed is 'case'"),
+        ("[rules.units]\nallowed = ['case']\nbecause = 1", "rules.units: because is 1"),
+        ("[rules.epsilon_per_year]\nat_most = 'much'\nbecause = 'x'", "rules.epsilon_per_year: at_most is 'much'"),
+        ("[rules.epsilon_per_year]\nat_most = true\nbecause = 'x'", "rules.epsilon_per_year: at_most is True"),
+        ("rules = 3", "rules is 3"),
         ("= 3", "not a TOML file"),
     ],
 )
-def test_a_wrong_policy_is_refused(text: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_policy_is_refused(text: str, named: str, tmp_path: Path) -> None:
     path = tmp_path / "policy.toml"
     path.write_text(text)
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(ParameterError, match=named):
         Policy.load(path)
     with pytest.raises(ParameterError, match="cannot be opened"):
         Policy.load(tmp_path / "nowhere.toml")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("epsilon_per_relase", Fraction(1), "the rule is 'epsilon_per_relase'; use one of epsilon_per_release, "),
-        ("epsilon_per_release", True, "the value of epsilon_per_release is True; use a number, such as 0.5"),
-        ("reason", Fraction(1), "the value of reason is a Fraction; use True or False"),
-        ("units", "case", "the value of a rule is 'case'; use one of: a number"),
-        ("units", (1,), "the value of a rule is a tuple; use one of: a number"),
-        ("units", 1, "the value of units is a Fraction; use a list of names"),
-        (["units"], ("case",), "the rule is a list; use one of"),
-    ],
-)
-def test_a_rule_is_checked_when_it_is_made(name: str, value: Any, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        PolicyRule(name, value, "it was agreed")
+    with pytest.raises(ParameterError, match="name is 'unit'"):
+        PolicyRule("unit", ["case"], "it was agreed")
 
 
 @pytest.mark.parametrize("value", [2, "2", 2.0, Fraction(2)])

@@ -221,7 +221,7 @@ def main(fault: str, front_end: str, directory: Path, runs: int) -> Counter[str]
         if fault not in UNSEEN:
             # Python itself says what it ignored: before the charge, or in a finaliser.
             is_pythons = code == 130 and now == "not charged" and front_end != "cli"
-            is_pythons = is_pythons or (front_end == "web" and words.startswith("Exception ignored in: "))
+            is_pythons = is_pythons or words.startswith("Exception ignored in: ")
             assert code in (0, 2, 4, 130), (number, line, code, words)
             assert is_pythons or len(words.splitlines()) == (code != 0), (number, line, code, words)
             is_told = now == "charged" or "the release is complete" in words

@@ -29,6 +29,7 @@ from typing import Any
 
 import travas
 import travas.outputs.write
+from travas.budget.account import Entry
 from travas.budget.accounting import Spending
 from travas.mechanisms import mechanism
 
@@ -141,7 +142,7 @@ def crash(directory: Path, runs: int, seed: int) -> Counter[str]:
         book = travas.Ledger(ledger)  # and it goes on working
         with suppress(travas.ParameterError):
             book.create_account("data")
-        book.charge("data", None, mechanism("optimal", 1, "1e-6"), "case")
+        book.charge(Entry.of("data", None, mechanism("optimal", 1, "1e-6"), "case"))
         found["released" if there else "charged, not released" if charged else "not charged"] += 1
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import travas
-from travas.budget.account import Approval
+from travas.budget.account import Approval, Entry
 from travas.errors import OutputError, TravasError
 from travas.outputs.write import write_hospital_log
 from travas.web import tasks
@@ -52,7 +52,9 @@ def begun(archive: Archive, recipe: Recipe = RECIPES[0]) -> ArchivedRelease:
 
 
 def charged(ledger: travas.Ledger, asked: ArchivedRelease) -> None:
-    ledger.charge("data", None, asked.recipe.build(), "case_id", approval=Approval("a reason", reference=asked.id))
+    ledger.charge(
+        Entry.of("data", None, asked.recipe.build(), "case_id", approval=Approval("a reason", reference=asked.id))
+    )
 
 
 def drawn(archive: Archive, ledger: travas.Ledger, asked: ArchivedRelease, tmp_path: Path) -> tasks.Drawn:
@@ -105,7 +107,7 @@ def test_every_charge_is_listed_with_what_became_of_it(archive: Archive, ledger:
     drawn(archive, ledger, released, tmp_path)
     charged(ledger, lost)
     charged(ledger, replace(lost, id="elsewhere"))
-    ledger.charge("data", None, lost.recipe.build(), "case_id")  # of another program: not listed
+    ledger.charge(Entry.of("data", None, lost.recipe.build(), "case_id"))  # of another program: not listed
     states = {release.id: release.state for release in listed(archive, ledger)}
     assert states == {released.id: "released", lost.id: "being finished", "elsewhere": "not here"}
     for asked in (released, lost, uncharged):

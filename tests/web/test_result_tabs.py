@@ -102,7 +102,7 @@ def test_figures_of_a_synthetic_log_and_of_a_map() -> None:
 def test_the_report_on_any_file_of_a_map_has_its_numbers(tmp_path: Path) -> None:
     drawn = travas.process_map(LOG, epsilon=2, delta="1e-4")
     path = drawn.write(tmp_path / "release.csv")
-    spent = Entry(1, "2026-11-18T10:00:00Z", "ward", Spending.of(drawn.mechanism), None, "travas")
+    spent = Entry("ward", Spending.of(drawn.mechanism), number=1, time="2026-11-18T10:00:00Z")
     account = Account("ward", None, (spent,))
     tasks.report(drawn, path, tmp_path / "r.html", "", account, Recipe(epsilon="2", delta="1e-4"), quiet)
     page = (tmp_path / "r.html").read_text()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import travas
-from travas.budget.account import Approval
+from travas.budget.account import Approval, Entry
 from travas.outputs.write import write_hospital_log
 from travas.web import tasks
 from travas.web.archive import RELEASE, Archive, ArchivedRelease, Signature
@@ -38,7 +38,7 @@ class Draft:
     def charge(self, asked: ArchivedRelease) -> None:
         """Charge a release without making it."""
         approval = Approval(reference=asked.id)
-        self.ledger.charge("data", None, asked.recipe.build(), "case_id", approval=approval)
+        self.ledger.charge(Entry.of("data", None, asked.recipe.build(), "case_id", approval=approval))
 
     def write_log(self) -> None:
         """Write the log."""

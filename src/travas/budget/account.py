@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal
 from unicodedata import normalize
 
 import attrs
-from cattrs import Converter
 
 from .._version import __version__
 from ..errors import BudgetError, ParameterError, check_encodable, one_of, shown
@@ -30,9 +29,6 @@ BudgetSpan = Literal["all", "year"]
 """The releases that a budget is for: all of a data set, or those of each calendar year (UTC)."""
 
 
-_CREATE = ("travas", "budget", "create")
-
-
 @attrs.frozen
 class Budget:
     """(ε, δ) that all releases of a data set together may spend, in all or in every calendar year."""
@@ -42,8 +38,13 @@ class Budget:
     composition: CompositionRule = attrs.field(default="basic", validator=one_of(CompositionRule))
     span: BudgetSpan = attrs.field(default="all", validator=one_of(BudgetSpan))
 
+    @property
+    def total(self) -> tuple[Fraction, Fraction]:
+        """(ε, δ)."""
+        return self.epsilon, self.delta
+
     def __str__(self) -> str:
-        return f"ε = {as_text(self.epsilon)}, δ = {as_text(self.delta)}"
+        return in_words(self.total)
 
     def delta_used(self, spendings: Iterable[Spending]) -> Fraction:
         """Return an upper bound of the δ of these releases together, at the ε and composition of the budget.
@@ -58,7 +59,7 @@ class Budget:
         epsilon, delta = basic(releases)
         if epsilon <= self.epsilon and (self.composition == "basic" or delta <= self.delta):
             return delta  # the sum is valid under either rule
-        return Fraction(1) if self.composition == "basic" else compose(releases).delta(self.epsilon)
+        return Fraction(1) if self.composition == "basic" else compose(releases)(self.epsilon)
 
     def allows(self, spendings: Iterable[Spending]) -> bool:
         """Return whether these releases together stay within the budget. Exact composition accepts all that basic does.
@@ -72,23 +73,23 @@ class Budget:
         return self.delta_used(spendings) <= self.delta
 
 
-@dataclass(frozen=True)
+def is_text(_: object, attribute: attrs.Attribute[str], value: str) -> None:
+    """The validator of an attrs field of text that can be written to a file."""
+    if not isinstance(value, str):
+        raise ParameterError(f"{attribute.name} is {shown(value)}; use text", field=attribute.name)
+    check_encodable(attribute.name, value)
+
+
+@attrs.frozen
 class Approval:
     """Why a release is made, and who has signed it off; recorded with the charge.
 
     `reference` is a name by which its maker finds the release again, such as its folder in the archive of the web app.
     """
 
-    reason: str = ""
-    signed_off_by: str = ""
-    reference: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("reason", "signed_off_by", "reference"):
-            value = getattr(self, name)
-            if not isinstance(value, str):
-                raise ParameterError(f"{name} is {shown(value)}; use text", field=name)
-            check_encodable(name, value)
+    reason: str = attrs.field(default="", validator=is_text)
+    signed_off_by: str = attrs.field(default="", validator=is_text)
+    reference: str = attrs.field(default="", validator=is_text)
 
 
 NO_APPROVAL = Approval()
@@ -96,40 +97,45 @@ NO_APPROVAL = Approval()
 
 @dataclass(frozen=True)
 class Entry:
-    """One charge. `time` is the system time; charges are ordered by their numbers.
+    """One charge, or one that is not made yet. `time` is the system time; charges are ordered by their numbers.
 
     `case` is the case column or attribute; None if it was not recorded. `period` is that of a release of one period.
     `location` is the path of the log, if it has one. `policy` holds the rules that the release was checked against in the
     moment of the charge, as `Policy.describe()` returns them; None if there was no policy.
     """
 
-    number: int
-    time: str
     dataset: str | None
     spending: Spending
-    minimum_cases: int | None
-    software: str
-    case: str | None = None
     location: str | None = None
+    case: str | None = None
     period: ChargedPeriod | None = None
     approval: Approval = NO_APPROVAL
     policy: Mapping[str, Any] | None = None
+    number: int = 0
+    time: str = ""
+    software: str = f"travas {__version__}"
 
     @classmethod
     def of(
         cls,
-        mechanism: Mechanism,
         dataset: str | None,
         location: str | None,
-        case: str,
-        period: ChargedPeriod | None,
+        mechanism: Mechanism,
+        case: str = "",
+        period: ChargedPeriod | None = None,
         approval: Approval = NO_APPROVAL,
-        policy: Mapping[str, Any] | None = None,
     ) -> Entry:
-        """Return a charge that is not made yet."""
-        spending = Spending.of(mechanism)
-        minimum, software = spending.description.get("minimum_cases"), f"travas {__version__}"
-        return cls(0, "", dataset, spending, minimum, software, case or None, location, period, approval, policy)
+        """Return the charge of a release by this mechanism, which is not made yet.
+
+        Args:
+            dataset: The name of the data set, or None to charge the account of the file.
+            location: The path of the log, `location_of`; None if it is not a file.
+            mechanism: The mechanism of the release.
+            case: What a case is, `Roles.defined_case`; empty if it is not known.
+            period: The period of a release of one period: `ChargedPeriod.of`.
+            approval: The reason of the release, and who has signed it off.
+        """
+        return cls(dataset, Spending.of(mechanism), location, case or None, period, approval)
 
     @property
     def standing(self) -> Standing | None:
@@ -138,47 +144,24 @@ class Entry:
 
     def as_json(self) -> dict[str, int | str | None]:
         """Return all fields. The location is only for the owner of the ledger."""
+        unit, approval = self.spending.unit, attrs.asdict(self.approval)
         return {
             "number": self.number,
             "time": self.time,
             "dataset": self.dataset,
             "location": readable(self.location) or None,
             "mechanism": self.spending.mechanism,
-            "epsilon": as_text(self.spending.epsilon),
-            "delta": as_text(self.spending.delta),
-            "unit": self.spending.unit.name,
-            "max_cases": self.spending.unit.max_cases,
+            **as_plain((self.spending.epsilon, self.spending.delta)),
+            "unit": unit.name,
+            "max_cases": unit.max_cases,
             "case": self.case,
             "period": None if self.period is None else self.period.name,
-            "minimum_cases": self.minimum_cases,
+            "minimum_cases": self.spending.description.get("minimum_cases"),
             "standing": str(self.standing),
             "software": self.software,
-            "reason": self.approval.reason or None,
-            "signed_off_by": self.approval.signed_off_by or None,
-            "reference": self.approval.reference or None,
+            **{name: text or None for name, text in approval.items()},
             "policy": None if self.policy is None else self.policy["name"],
         }
-
-
-@cache
-def _converter() -> Converter:
-    converter = Converter()
-    converter.register_unstructure_hook(Fraction, str)
-    converter.register_structure_hook(Fraction, lambda text, _: Fraction(text))
-    converter.register_unstructure_hook(datetime, datetime.isoformat)
-    converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
-    return converter
-
-
-def entry_as_plain(entry: Entry) -> dict[str, Any]:
-    """Return a charge as plain values, as it is recorded."""
-    plain: dict[str, Any] = _converter().unstructure(entry)
-    return plain
-
-
-def entry_from_plain(content: Mapping[str, Any]) -> Entry:
-    """Rebuild a charge from its record."""
-    return _converter().structure(content, Entry)
 
 
 @dataclass(frozen=True)
@@ -226,37 +209,34 @@ class Account:
         charged = (entry.spending.unit for entry in self.entries)
         return tuple(dict.fromkeys((*stated, *(unit.name for unit in charged if not unit.is_case))))
 
-    @property
-    def spendings(self) -> list[Spending]:
-        return [entry.spending for entry in self.entries]
-
     @cached_property
     def alternatives(self) -> list[list[Spending]]:
         """The charges that add up for one unit: one list for each period, of which a case is in one."""
-        return alternatives((entry.spending, entry.period) for entry in self.entries)
+        return alternatives(self.entries)
 
     @cached_property
     def spent(self) -> tuple[Fraction, Fraction]:
         """(Σε, Σδ) for one unit: of different periods only the largest one counts."""
-        return _largest_sums(self.alternatives)
+        sums = [basic(spendings) for spendings in self.alternatives]
+        return max(epsilon for epsilon, _ in sums), max(delta for _, delta in sums)
 
-    def spent_with(self, spending: Spending, period: ChargedPeriod | None) -> tuple[Fraction, Fraction]:
-        """Return (Σε, Σδ) for one unit after another release."""
-        return _largest_sums(self._alternatives_with(spending, period))
-
-    def _alternatives_with(self, spending: Spending, period: ChargedPeriod | None) -> list[list[Spending]]:
-        return alternatives([*((entry.spending, entry.period) for entry in self.entries), (spending, period)])
+    def after(self, release: Entry) -> Account:
+        """Return the account with another release."""
+        return replace(self, entries=(*self.entries, release))
 
     @property
     def has_periods(self) -> bool:
         """Whether charges of different periods count once."""
-        return len(disjoint_spans((entry.spending, entry.period) for entry in self.entries)) > 1
+        return len(disjoint_spans(self.entries)) > 1
+
+    def of_year(self, time: str) -> Account:
+        """Return the account with the charges of the calendar year (UTC) of this time alone."""
+        return replace(self, entries=tuple(entry for entry in self.entries if entry.time.startswith(time[:5])))
 
     @cached_property
     def this_year(self) -> Account:
         """The account with the charges of this calendar year (UTC) alone."""
-        year = f"{datetime.now(UTC).year:04}-"
-        return replace(self, entries=tuple(entry for entry in self.entries if entry.time.startswith(year)))
+        return self.of_year(now())
 
     @cached_property
     def _counted(self) -> Account:
@@ -282,13 +262,9 @@ class Account:
         if self.budget is None:
             return "recorded; no budget"
         if self.left is not None:
-            epsilon, delta = map(as_text, self.left)
-            return f"ε = {epsilon}, δ = {delta} left of {self.budget}{self._span}"
-        used = rounded_up(self.delta_used or Fraction(0), 4)
-        return (
-            f"δ = {used} used of {as_text(self.budget.delta)} at ε = {as_text(self.budget.epsilon)}, exactly composed"
-            f"{self._span}"
-        )
+            return f"{in_words(self.left)} left of {self.budget}{self._span}"
+        used, (epsilon, delta) = rounded_up(self.delta_used or Fraction(0), 4), map(as_text, self.budget.total)
+        return f"δ = {used} used of {delta} at ε = {epsilon}, exactly composed{self._span}"
 
     @property
     def _span(self) -> str:
@@ -308,12 +284,12 @@ class Account:
             "spent_this_year": as_plain(self.this_year.spent),
             "budget": budget
             and {
-                **(as_plain((budget.epsilon, budget.delta)) or {}),
+                **as_plain(budget.total),
                 "composition": budget.composition,
                 "span": budget.span,
                 "delta_used": rounded_up(self.delta_used or Fraction(0)),
             },
-            "left": as_plain(self.left),
+            "left": self.left and as_plain(self.left),
         }
 
     @property
@@ -366,10 +342,10 @@ class Account:
         if self._counted.has_unknown_cost:
             why = "the guarantee of an earlier release is not established, so what was spent is not known"
             raise self._refused(why, "use a data set without a budget", "dataset")
-        together = self._counted._alternatives_with(spending, release.period)
+        together = self._counted.after(release).alternatives
         if all(map(budget.allows, together)):
             return
-        asked = f"ε = {as_text(spending.epsilon)}, δ = {as_text(spending.delta)}"
+        asked = in_words((spending.epsilon, spending.delta))
         if budget.composition == "exact":
             asked += f", for a total of δ = {rounded_up(max(map(budget.delta_used, together)), 4)}"
         raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released")
@@ -386,27 +362,13 @@ class Account:
                 why = f"its releases have the unit {before.name!r}, this one has {now.name!r}; such guarantees do not compose"
                 remedy = f"use {'no unit and no max_cases' if before.is_case else f'unit={before.name!r}'}, or another data set"
                 if self.dataset is not None and not before.is_case and not now.is_case:
-                    command = shlex.join(
-                        [
-                            "travas",
-                            "budget",
-                            "create",
-                            self.dataset,
-                            "--unit-name",
-                            "person",
-                            "--unit-columns",
-                            now.name,
-                        ]
-                    )
-                    remedy += f"; if both identify the same persons, give them a common name, such as `{command}`"
+                    remedy += f"; if both identify the same persons, run {_naming_command(self, 'person', now.name)}"
                 raise self._refused(why, remedy, "unit")
             if not _same_case(entry.case, release.case):
                 cases = entry.case, release.case
+                field = "duplicate_cases" if EVERY_TRACE in cases else "case"
                 why = f"its releases have the case {cases[0]!r}, this one has {cases[1]!r}; such guarantees do not compose"
-                if EVERY_TRACE in cases:
-                    remedy = "use the duplicate_cases of the earlier releases, or another data set"
-                    raise self._refused(why, remedy, "duplicate_cases")
-                raise self._refused(why, f"use case={entry.case!r}, or another data set", "case")
+                raise self._refused(why, f"use the {field} of the earlier releases, or another data set", field)
 
     def _check_column(self, unit: UnitName, protected: PrivacyUnit) -> None:
         """Refuse a unit that is not known to be that of the data set. The first release may use any column."""
@@ -416,28 +378,38 @@ class Account:
             remedy = f"set unit to the column that identifies the {unit.name}{f': {known}' if known else ''}"
             raise self._refused(why, remedy, "unit")
         if known and protected.name not in self.unit_columns:
-            command = shlex.join([*_CREATE, self.label, "--unit-name", unit.name, "--unit-columns", protected.name])
             why = f"{protected.name!r} is not known as a column that identifies one {unit.name} (known: {known})"
-            raise self._refused(why, f"if it does, run `{command}`", "unit")
+            raise self._refused(why, f"if it does, run {_naming_command(self, unit.name, protected.name)}", "unit")
 
     def _refused(self, why: str, remedy: str, *fields: str) -> BudgetError:
         message = f"{self.label}: {why}; nothing was released; {remedy}"
         return BudgetError(message, field=fields[0], other_fields=fields[1:])
 
 
-def as_plain(values: tuple[Fraction, Fraction] | None) -> dict[str, str] | None:
-    """Return (ε, δ) as exact text; None for None."""
-    return None if values is None else {"epsilon": as_text(values[0]), "delta": as_text(values[1])}
+def as_plain(values: tuple[Fraction, Fraction]) -> dict[str, str]:
+    """Return (ε, δ) as exact text."""
+    return {"epsilon": as_text(values[0]), "delta": as_text(values[1])}
+
+
+def in_words(values: tuple[Fraction, Fraction]) -> str:
+    """Format (ε, δ)."""
+    return f"ε = {as_text(values[0])}, δ = {as_text(values[1])}"
+
+
+def _naming_command(account: Account, noun: str, column: str) -> str:
+    """The command that states that a column identifies a person of a data set."""
+    words = ["travas", "budget", "create", account.label, "--unit-name", noun, "--unit-columns", column]
+    return f"`{shlex.join(words)}`"
+
+
+def now() -> str:
+    """Return the system time, to seconds, as records state it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _same_case(one: str | None, other: str | None) -> bool:
     """Whether two releases define a case in the same way, as far as it is known."""
     return not one or not other or one == other
-
-
-def _largest_sums(groups: Iterable[Iterable[Spending]]) -> tuple[Fraction, Fraction]:
-    sums = [basic(spendings) for spendings in groups]
-    return max(epsilon for epsilon, _ in sums), max(delta for _, delta in sums)
 
 
 def readable(text: str | None) -> str:

@@ -71,24 +71,13 @@ def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:
     return sum((s.epsilon for s in all_), Fraction(0)), min(sum((s.delta for s in all_), Fraction(0)), Fraction(1))
 
 
-@dataclass(frozen=True)
-class Composition:
-    """The total cost of releases from their privacy losses: never below the exact cost, never above the sum."""
+def compose(spendings: Iterable[Spending], cells: int = FEWEST_CELLS) -> Callable[[Fraction], Fraction]:
+    """Return the δ of releases together as a function of ε: never below the exact one, never above that of the sum.
 
-    spendings: tuple[Spending, ...]
-    _curve: Callable[[Fraction], Fraction] = field(compare=False, repr=False)
-
-    def delta(self, epsilon: Fraction) -> Fraction:
-        """Return a δ such that the releases together are (ε, δ)-DP."""
-        total_epsilon, total_delta = basic(self.spendings)
-        bound = total_delta if epsilon >= total_epsilon else Fraction(1)
-        return min(self._curve(epsilon), bound)
-
-
-def compose(spendings: Iterable[Spending], cells: int = FEWEST_CELLS) -> Composition:
-    """Compose releases; fewer cells are faster and give a bound that is less sharp."""
-    releases = tuple(spendings)
-    if not releases:
-        return Composition(releases, lambda epsilon: Fraction(0))
+    Fewer cells are faster and give a bound that is less sharp.
+    """
+    releases = list(spendings)
+    total_epsilon, total_delta = basic(releases)
     steps = [(spending.losses(), times) for spending, times in Counter(releases).items()]
-    return Composition(releases, delta_curve(steps, "above", cells))
+    curve = delta_curve(steps, "above", cells) if steps else lambda epsilon: Fraction(0)
+    return lambda epsilon: min(curve(epsilon), total_delta if epsilon >= total_epsilon else Fraction(1))

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +20,10 @@ from unicodedata import normalize
 import attrs
 
 from ..errors import BudgetError, LedgerError, ParameterError, number_of
-from ..mechanisms.mechanism import Mechanism
+from ..log.plain import converter, plain
 from ..trusted.numbers import Number
 from .account import (
-    NO_APPROVAL,
     Account,
-    Approval,
     Budget,
     BudgetSpan,
     CompositionRule,
@@ -35,12 +32,10 @@ from .account import (
     check_name,
     check_text,
     comparable,
-    entry_as_plain,
-    entry_from_plain,
+    now,
     readable,
 )
 from .ledger_file import OpenLedger, Record, make_ledger, open_ledger
-from .periods import ChargedPeriod
 from .policy import Policy, data_directory
 
 
@@ -55,11 +50,6 @@ def default_path() -> Path:
     return base / "travas" / "ledger.db"
 
 
-def now() -> str:
-    """Return the system time, to seconds, as records state it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 @dataclass(frozen=True)
 class Book:
     """All records of a ledger, in order, as accounts."""
@@ -72,7 +62,7 @@ class Book:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """All charges, as they were recorded."""
-        return tuple(entry_from_plain(record) for record in self._of_kind("charge"))
+        return tuple(converter().structure(record["charge"], Entry) for record in self._of_kind("charge"))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -81,10 +71,7 @@ class Book:
 
     @cached_property
     def _budgets(self) -> dict[str, Budget]:
-        return {
-            record["dataset"]: Budget(record["epsilon"], record["delta"], record["composition"], record["span"])
-            for record in self._of_kind("budget")
-        }
+        return {record["dataset"]: Budget(**record["budget"]) for record in self._of_kind("budget")}
 
     @cached_property
     def _units(self) -> dict[str, UnitName]:
@@ -271,7 +258,7 @@ class Ledger:
         return self._create(dataset, budget, unit_name)
 
     def _create(self, dataset: str, budget: Budget | None, unit_name: str | None) -> Account:
-        name, unit = check_name(dataset), _checked_unit(unit_name)
+        name, unit = check_name(dataset), None if unit_name is None else _checked_unit(unit_name)
         with self._locked() as ledger:
             book = Book(ledger.records)
             if name not in book.names:
@@ -284,9 +271,7 @@ class Ledger:
                 raise ParameterError(f"{name}: already exists in {self.path}; use another name", field="dataset")
             if budget is not None:
                 _check_new_budget(book.account(name))
-                limit = {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
-                limit |= {"composition": budget.composition, "span": budget.span}
-                ledger.append({"kind": "budget", "time": now(), "dataset": name} | limit)
+                ledger.append({"kind": "budget", "time": now(), "dataset": name, "budget": plain(budget)})
             if unit is not None:
                 _name_unit(ledger, name, unit, ())
             return Book(ledger.records).account(name)
@@ -304,48 +289,25 @@ class Ledger:
         Returns:
             The account.
         """
-        unit, more = (
-            str(_checked_unit(check_text(unit_name, "unit_name"))),
-            [check_name(name, "columns") for name in columns],
-        )
+        unit, more = _checked_unit(unit_name), [check_name(name, "columns") for name in columns]
         with self._locked() as ledger:
             name = Book(ledger.records).name(dataset, self.path)
             _name_unit(ledger, name, unit, more)
             return Book(ledger.records).account(name)
 
-    def check(
-        self,
-        dataset: str | None,
-        location: str | None,
-        mechanism: Mechanism,
-        case: str,
-        period: ChargedPeriod | None = None,
-    ) -> Account:
+    def check(self, release: Entry) -> Account:
         """Raise the error that `charge` would raise. Nothing is charged.
 
         Args:
-            dataset: The name of the data set, or None to charge the account of the file.
-            location: The path of the log, `location_of`; None if it is not a file.
-            mechanism: The mechanism of the release.
-            case: What a case is, `Roles.defined_case`; empty if it is not known.
-            period: The period of a release of one period: `ChargedPeriod.of`.
+            release: The release: `Entry.of`.
 
         Returns:
             The account as it is before the charge.
         """
         with open_ledger(self.path) as ledger:
-            return self._admitted(ledger, Entry.of(mechanism, dataset, location, case, period))
+            return self._admitted(ledger, release)
 
-    def charge(
-        self,
-        dataset: str | None,
-        location: str | None,
-        mechanism: Mechanism,
-        case: str,
-        period: ChargedPeriod | None = None,
-        approval: Approval = NO_APPROVAL,
-        policy: Policy | None = None,
-    ) -> Account:
+    def charge(self, release: Entry, policy: Policy | None = None) -> Account:
         """Charge a release that is about to be drawn. The charge is on the disk when this returns.
 
         The first name used for a file takes over what was charged to the file without a name.
@@ -353,31 +315,24 @@ class Ledger:
         from that of earlier releases.
 
         Args:
-            dataset: The name of the data set, or None to charge the account of the file.
-            location: The path of the log, `location_of`; None if it is not a file.
-            mechanism: The mechanism of the release.
-            case: What a case is, `Roles.defined_case`; empty if it is not known.
-            period: The period of a release of one period: `ChargedPeriod.of`.
-            approval: The reason of the release, and who has signed it off.
+            release: The release: `Entry.of`.
             policy: The rules that the release must follow, such as the sum of a year: no other process can charge between
                 their check and the charge.
 
         Returns:
             The account after the charge.
         """
-        rules = None if policy is None else policy.describe()
-        release = Entry.of(mechanism, dataset, location, case, period, approval, rules)
         with open_ledger(self.path) as ledger:
             self._admitted(ledger, release)  # slow imports come before the lock
             with ledger.locked():
                 account = self._admitted(ledger, release)
                 if policy is not None:
-                    policy.check(mechanism, approval, account, period)
-                number = len(Book(ledger.records).entries) + 1
-                charged = replace(release, number=number, time=now(), dataset=account.dataset)
-                ledger.append({"kind": "charge"} | entry_as_plain(charged))
+                    policy.check(release, account)
+                number, rules = len(Book(ledger.records).entries) + 1, None if policy is None else policy.describe()
+                charged = replace(release, number=number, time=now(), dataset=account.dataset, policy=rules)
+                ledger.append({"kind": "charge", "charge": plain(charged)})
                 book = Book(ledger.records)  # before the end of the transaction: if it fails, nothing is charged
-                return book.at(str(location)) if account.dataset is None else book.account(account.dataset)
+                return book.at(str(release.location)) if account.dataset is None else book.account(account.dataset)
 
     def account(self, dataset: str) -> Account:
         """Return what a data set may spend and has spent.
@@ -423,17 +378,16 @@ class Ledger:
 
 def _check_new_budget(account: Account) -> None:
     """Refuse a second budget, and one for an account whose costs are not known."""
+    why = ""
     if account.budget is not None:
         why = f"already has a budget, {account.budget}, and a budget is never changed"
-        raise ParameterError(f"{account.label}: {why}; use another name", field="dataset")
-    if account.has_unknown_cost:
+    elif account.has_unknown_cost:
         why = "the guarantee of a release charged to it is not established, so what was spent is not known"
+    if why:
         raise ParameterError(f"{account.label}: {why}; use another name", field="dataset")
 
 
-def _checked_unit(unit_name: str | None) -> str | None:
-    if unit_name is None:
-        return None
+def _checked_unit(unit_name: str) -> str:
     if (name := check_name(unit_name, "unit_name")) == "case":
         raise ParameterError("unit_name is 'case', which needs no name; use the noun for a person", field="unit_name")
     return name

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..log.log import Roles
 from ..sources.reading import Reading
-from .accounting import Spending
+
+if TYPE_CHECKING:
+    from .account import Entry
+    from .accounting import Spending
 
 _INDIFFERENT = {"abstraction", "counted", "max_cases", "on_missing", "order", "period", "query", "recognised", "ties"}
 """What a reading may change from period to period: none of it decides when a case is closed."""
@@ -75,11 +78,8 @@ class ChargedPeriod:
 
     def changed_rules(self, earlier: ChargedPeriod) -> list[str]:
         """Return what differs between the rules of two periods."""
-        changed = sorted(
-            name
-            for name in {*self.rule, *earlier.rule}
-            if self.rule.get(name, _MISSING) != earlier.rule.get(name, _MISSING)
-        )
+        names = self.rule.keys() | earlier.rule.keys()
+        changed = sorted(each for each in names if self.rule.get(each, _MISSING) != earlier.rule.get(each, _MISSING))
         if _COLUMNS in changed and (_COLUMNS in self.rule) != (_COLUMNS in earlier.rule):
             changed.remove(_COLUMNS)  # they are compared once they are known
         return changed
@@ -88,31 +88,27 @@ class ChargedPeriod:
 _MISSING = object()
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
-PeriodSpending = tuple[Spending, ChargedPeriod | None]
-"""The cost of a release, and its period."""
 
-
-def alternatives(charges: Iterable[PeriodSpending]) -> list[list[Spending]]:
+def alternatives(charges: Sequence[Entry]) -> list[list[Spending]]:
     """Return the charges that add up for one unit: for a case, those of its period and those without a period.
 
     Charges of periods that overlap, or whose rules differ, may be about the same cases: they always add up.
     """
-    listed = list(charges)
-    disjoint = disjoint_spans(listed)
+    disjoint = disjoint_spans(charges)
     common: list[Spending] = []
     own: dict[Span, list[Spending]] = {}
-    for spending, period in listed:
-        if period is None or not spending.unit.is_case or period.span not in disjoint:
-            common.append(spending)
+    for charge in charges:
+        if charge.period is None or not charge.spending.unit.is_case or charge.period.span not in disjoint:
+            common.append(charge.spending)
         else:
-            own.setdefault(period.span, []).append(spending)
+            own.setdefault(charge.period.span, []).append(charge.spending)
     groups = [[*common, *spendings] for spendings in own.values()] or [common]
     return list({frozenset(Counter(group).items()): group for group in groups}.values())
 
 
-def disjoint_spans(charges: Iterable[PeriodSpending]) -> set[Span]:
+def disjoint_spans(charges: Sequence[Entry]) -> set[Span]:
     """Return the periods whose cases are counted in no other one: all follow one rule, and they overlap no other."""
-    periods = [period for spending, period in charges if period is not None and spending.unit.is_case]
+    periods = [each.period for each in charges if each.period is not None and each.spending.unit.is_case]
     rules: list[ChargedPeriod] = []
     for period in periods:
         if all(period.rule != other.rule for other in rules):

@@ -9,7 +9,8 @@ from typing import Any
 from ..errors import ParameterError
 from ..explain import HALF
 from ..mechanisms.selection import Optimal
-from ..trusted.numbers import MAX_EPSILON, Number, as_text, exact_delta, exact_epsilon, rounded_down, whole_number
+from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, rounded_down, whole_number
+from .account import as_plain
 from .accounting import Spending, compose
 
 MAX_RELEASES = 10_000
@@ -36,17 +37,12 @@ class Plan:
 
     def as_json(self) -> dict[str, Any]:
         """Return what a release may spend by each rule, from how many cases on it releases a variant, and a recommendation."""
-        total = {"releases": self.releases, "epsilon": as_text(self.epsilon), "delta": as_text(self.delta)}
+        total = {"releases": self.releases} | as_plain(self.periods)
         shares: dict[str, Any] = {}
         for way in ("basic", "exact", "periods"):
-            epsilon, delta = getattr(self, way)
-            keeps = kept(epsilon, delta)
-            shares[way] = {
-                "epsilon": as_text(epsilon),
-                "delta": as_text(delta),
-                "cases_for_50_percent": keeps and keeps.cases_for_half,
-                "cases_for_95_percent": keeps and keeps.cases_for_most,
-            }
+            half, most = kept(*getattr(self, way)) or (None, None)
+            cases = {"cases_for_50_percent": half, "cases_for_95_percent": most}
+            shares[way] = as_plain(getattr(self, way)) | cases
         return total | shares | {"recommendation": self.recommendation()}
 
     def remarks(self) -> dict[str, str]:
@@ -92,37 +88,29 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
     return Plan(releases, *total, basic, max([basic, *candidates]))
 
 
-@dataclass(frozen=True)
-class KeptCases:
-    """What a release at (ε, δ) keeps: the number of cases from which on a variant is released more often than that."""
-
-    cases_for_half: int
-    cases_for_most: int
-
-
 MOST = Fraction(95, 100)
 
 
-def kept(epsilon: Fraction, delta: Fraction) -> KeptCases | None:
-    """Return from how many cases on a variant is released with a probability above 50 % and above 95 %, by `optimal`.
+def kept(epsilon: Fraction, delta: Fraction) -> tuple[int, int] | None:
+    """Return from how many cases on `optimal` releases a variant with a probability above 50 % and above 95 %.
 
     None if `optimal` does not support ε or δ, such as δ = 0.
 
     >>> kept(Fraction(1), Fraction("1e-6"))
-    KeptCases(cases_for_half=14, cases_for_most=16)
+    (14, 16)
     """
     try:
         curve = Optimal(epsilon=epsilon, delta=delta).keep_curve()
     except ParameterError:
         return None
-    return KeptCases(curve.first_above(HALF), curve.first_above(MOST))
+    return curve.first_above(HALF), curve.first_above(MOST)
 
 
 def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:
     """Return the largest ε of a release at δ = `each`, to three digits, such that all releases fit."""
 
     def fits(size: Fraction, **precision: int) -> bool:
-        return compose([Spending("optimal", size, each)] * releases, **precision).delta(epsilon) <= delta
+        return compose([Spending("optimal", size, each)] * releases, **precision)(epsilon) <= delta
 
     low, high = epsilon / releases, min(epsilon, MAX_EPSILON)
     while high - low > low / 2000:

@@ -6,8 +6,8 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from importlib.resources import as_file, files
@@ -16,12 +16,10 @@ from typing import Any
 
 import attrs
 
-from ..errors import BudgetError, ParameterError, PolicyError, shown
-from ..mechanisms.mechanism import Mechanism
+from ..errors import BudgetError, ParameterError, PolicyError, one_of, shown
+from ..log.plain import plain
 from ..trusted.numbers import Number, as_text, exact
-from .account import Account, Approval
-from .accounting import Spending
-from .periods import ChargedPeriod
+from .account import Account, Entry, is_text, now
 
 _LIMITS = {
     "epsilon_per_release": ("ε", "release"),
@@ -39,26 +37,34 @@ _LISTS = {"units": "unit", "mechanisms": "mechanism"}
 _REQUIRED = {"reason": ("reason", "a reason"), "sign_off": ("signed_off_by", "a sign-off")}
 """The field of the approval that must not be empty, and what it is in words."""
 
-RULES: Mapping[str, type] = {
-    **dict.fromkeys(_LIMITS, Fraction),
-    **dict.fromkeys(_LISTS, tuple),
-    **dict.fromkeys(_REQUIRED, bool),
+RULES = {
+    **dict.fromkeys(_LIMITS, "at_most"),
+    **dict.fromkeys(_LISTS, "allowed"),
+    **dict.fromkeys(_REQUIRED, "required"),
 }
-"""The rules that a policy can have, and the types of their values."""
+"""The rules that a policy can have, and the key of their value in a policy file."""
 
-_VALUES = {Fraction: "a number, such as 0.5", tuple: "a list of names", bool: "True or False"}
+
+_VALUES = {
+    "at_most": (Fraction, "a number, such as 0.5"),
+    "allowed": (tuple, "a list of names"),
+    "required": (bool, "true or false"),
+}
 
 
 def _value(value: Number | Sequence[str] | bool) -> Fraction | tuple[str, ...] | bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+    """Lists become tuples and numbers exact; whether the rule needs such a value is checked afterwards."""
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return tuple(value)
-    try:
+    with suppress(ParameterError):
         return exact(value, "value")  # type: ignore[arg-type]
-    except ParameterError:
-        kinds = ", ".join(_VALUES.values())
-        raise ParameterError(f"the value of a rule is {shown(value)}; use one of: {kinds}", field="value") from None
+    return value  # type: ignore[return-value]
+
+
+def _check_value(rule: PolicyRule, _: object, value: Any) -> None:
+    kind, expected = _VALUES[RULES[rule.name]]
+    if not isinstance(value, kind) or (isinstance(value, tuple) and not all(isinstance(name, str) for name in value)):
+        raise ParameterError(f"{RULES[rule.name]} is {shown(value)}; use {expected}", field="value")
 
 
 @attrs.frozen
@@ -72,18 +78,10 @@ class PolicyRule:
         source: Where that comes from.
     """
 
-    name: str
-    value: Fraction | tuple[str, ...] | bool = attrs.field(converter=_value)
-    because: str
-    source: str = ""
-
-    def __attrs_post_init__(self) -> None:
-        if not isinstance(self.name, str) or self.name not in RULES:
-            raise ParameterError(f"the rule is {shown(self.name)}; use one of {', '.join(RULES)}", field="name")
-        if not isinstance(self.value, RULES[self.name]):
-            raise ParameterError(
-                f"the value of {self.name} is {shown(self.value)}; use {_VALUES[RULES[self.name]]}", field="value"
-            )
+    name: str = attrs.field(validator=one_of(RULES))
+    value: Fraction | tuple[str, ...] | bool = attrs.field(converter=_value, validator=_check_value)
+    because: str = attrs.field(validator=is_text)
+    source: str = attrs.field(default="", validator=is_text)
 
     @property
     def text(self) -> str:
@@ -97,9 +95,7 @@ class PolicyRule:
 
     def describe(self) -> dict[str, Any]:
         """Return the rule as plain values, for the report."""
-        value = self.value
-        plain = as_text(value) if isinstance(value, Fraction) else list(value) if isinstance(value, tuple) else value
-        return {"rule": self.name, "value": plain, "because": self.because, "source": self.source}
+        return {"rule": self.name, "value": plain(self.value), "because": self.because, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -126,7 +122,7 @@ class CheckedPolicy:
     @property
     def problem(self) -> str:
         """The first reason against the release; empty if there is none."""
-        return next((rule.problem for rule in self.rules if rule.problem), "")
+        return next((f"policy {self.name!r}: {rule.problem}" for rule in self.rules if rule.problem), "")
 
 
 @dataclass(frozen=True)
@@ -198,52 +194,35 @@ class Policy:
         names = dict.fromkeys((usual.name, stated.name))
         return cls(" and ".join(names), (*usual.rules, *more))
 
-    def check(
-        self, mechanism: Mechanism, approval: Approval, account: Account | None, period: ChargedPeriod | None
-    ) -> None:
+    def check(self, release: Entry, account: Account | None) -> None:
         """Raise PolicyError if a release breaks rules, with the explanations of all; BudgetError if a sum is spent.
 
         Args:
-            mechanism: The mechanism of the release.
-            approval: Its reason and sign-off.
+            release: The release, with its reason and sign-off.
             account: The account before the charge; None if the release is not charged.
-            period: The period of the release, if any.
         """
-        broken = [rule for rule in self.checked(mechanism, approval, account, period).rules if rule.problem]
+        broken = [rule for rule in self.checked(release, account).rules if rule.problem]
         if broken:
             field, *others = dict.fromkeys(rule.field for rule in broken)
-            prefix = f"policy {self.name!r}: "
-            raise (BudgetError if all(rule.is_spent for rule in broken) else PolicyError)(
-                "; ".join([broken[0].problem, *(rule.problem.removeprefix(prefix) for rule in broken[1:])]),
-                field=field,
-                other_fields=tuple(others),
-            )
+            error = BudgetError if all(rule.is_spent for rule in broken) else PolicyError
+            problems = "; ".join(rule.problem for rule in broken)
+            raise error(f"policy {self.name!r}: {problems}", field=field, other_fields=tuple(others))
 
-    def checked(
-        self,
-        mechanism: Mechanism,
-        approval: Approval,
-        account: Account | None,
-        period: ChargedPeriod | None,
-        time: str = "",
-    ) -> CheckedPolicy:
+    def checked(self, release: Entry, account: Account | None) -> CheckedPolicy:
         """Check a release against every rule.
 
         Args:
-            mechanism: The mechanism of the release.
-            approval: Its reason and sign-off.
+            release: The release, with its reason and sign-off.
             account: The account before the charge; None if the release is not charged.
-            period: The period of the release, if any.
-            time: When it was charged; empty if it would be charged now.
 
         Returns:
             The rules, each with why the release breaks it.
         """
         rules = []
         for rule in self.rules:
-            problem = _problem(rule, mechanism, approval, account, period, time)
+            problem = _problem(rule, release, account)
             source = f" ({rule.source})" if rule.source else ""
-            words = f"policy {self.name!r}: {problem}; {rule.text}, because {rule.because}{source}" if problem else ""
+            words = f"{problem}; {rule.text}, because {rule.because}{source}" if problem else ""
             is_spent = bool(problem) and account is not None and rule.name in _YEARLY
             rules.append(CheckedRule(rule.text, words, is_spent, _field(rule, account)))
         return CheckedPolicy(self.name, tuple(rules))
@@ -258,14 +237,13 @@ class Policy:
 
 
 def _rule(where: str, name: str, content: Any) -> PolicyRule:
-    key, kind = ("at_most", str) if name in _LIMITS else ("allowed", list) if name in _LISTS else ("required", bool)
-    table = check_keys(where, content, (key, "because", "source"))
-    value, because = value_of(where, table, key, kind), value_of(where, table, "because", str)
-    if value is None or not because:
-        raise ParameterError(f"{where}: {key} and because are required: every rule states its reason")
-    if name in _LIMITS:
-        value = exact(value, f"{where}.{key}")
-    return PolicyRule(name, value, because, value_of(where, table, "source", str) or "")
+    table = check_keys(where, content, (RULES[name], "because", "source"))
+    if RULES[name] not in table or not table.get("because"):
+        raise ParameterError(f"{where}: {RULES[name]} and because are required: every rule states its reason")
+    try:
+        return PolicyRule(name, table[RULES[name]], table["because"], table.get("source", ""))
+    except ParameterError as error:
+        raise ParameterError(f"{where}: {error}") from None
 
 
 def _field(rule: PolicyRule, account: Account | None) -> str:
@@ -277,43 +255,27 @@ def _field(rule: PolicyRule, account: Account | None) -> str:
     return _LISTS[rule.name] if rule.name in _LISTS else _REQUIRED[rule.name][0]
 
 
-def _problem(
-    rule: PolicyRule,
-    mechanism: Mechanism,
-    approval: Approval,
-    account: Account | None,
-    period: ChargedPeriod | None,
-    time: str,
-) -> str:
+def _problem(rule: PolicyRule, release: Entry, account: Account | None) -> str:
     """Return what breaks a rule; empty if nothing does."""
-    guarantee = mechanism.guarantee()
+    cost = release.spending
     if isinstance(rule.value, tuple):
-        fact = guarantee.unit.name if rule.name == "units" else guarantee.mechanism
+        fact = cost.unit.name if rule.name == "units" else cost.mechanism
         names = {fact}
-        if rule.name == "units" and not guarantee.unit.is_case and account is not None and account.unit is not None:
+        if rule.name == "units" and not cost.unit.is_case and account is not None and account.unit is not None:
             names.add(account.unit.name)  # the charge is refused if the column does not identify this unit
         return f"{_LISTS[rule.name]} is {fact!r}" if names.isdisjoint(rule.value) else ""
     if isinstance(rule.value, bool):
         field = _REQUIRED[rule.name][0]
-        return f"{field} is empty" if rule.value and not getattr(approval, field).strip() else ""
+        return f"{field} is empty" if rule.value and not getattr(release.approval, field).strip() else ""
     (symbol, span), year = _LIMITS[rule.name], ""
-    epsilon, delta = guarantee.epsilon, guarantee.delta
+    epsilon, delta = cost.epsilon, cost.delta
     if span == "year":
         if account is None:
             return "the release is not charged, so the sum of a year is not known; set ledger"
-        epsilon, delta = _in_a_year(mechanism, account, period, time)
+        epsilon, delta = account.of_year(release.time or now()).after(release).spent
         year = " together with the earlier releases of this year"
     value = epsilon if symbol == "ε" else delta
     return "" if value <= rule.value else f"{symbol} is {as_text(value)}{year}"
-
-
-def _in_a_year(
-    mechanism: Mechanism, account: Account, period: ChargedPeriod | None, time: str
-) -> tuple[Fraction, Fraction]:
-    """Return (ε, δ) of the calendar year of this release for one unit, this release included."""
-    year = time[:5] or f"{datetime.now(UTC).year:04}-"
-    entries = tuple(entry for entry in account.entries if entry.time.startswith(year))
-    return replace(account, entries=entries).spent_with(Spending.of(mechanism), period)
 
 
 def left_this_year(account: Account) -> tuple[Fraction, Fraction] | None:

@@ -178,7 +178,8 @@ def _facts(account: Account) -> dict[str, Any]:
     from ..budget.account import as_plain
     from ..budget.policy import left_this_year
 
-    return account.as_json() | {"left_this_year": as_plain(left_this_year(account))}
+    left = left_this_year(account)
+    return account.as_json() | {"left_this_year": left and as_plain(left)}
 
 
 def _print_accounts(accounts: list[Account], as_json: bool) -> None:

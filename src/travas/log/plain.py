@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from fractions import Fraction
 from functools import cache
 from typing import Any, TypeVar, get_origin
@@ -15,6 +16,7 @@ from cattrs.errors import ForbiddenExtraKeysError
 
 from ..errors import LogError, ParameterError, TravasError, shown
 from ..search.person_tables import GaussianTable
+from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, exact, is_whole_number
 from .abstraction import Abstraction
 from .options import Resolution
@@ -28,13 +30,13 @@ ActivitySums = Mapping[Activity, int]
 
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: fractions as exact text, arrays and tuples as lists, objects as mappings."""
-    return _converter().unstructure(value)
+    return converter().unstructure(value)
 
 
 def from_plain(content: Any, kind: type[Value], field: str) -> Value:
     """Return the value of a class that `plain` described. Unknown names are refused."""
     try:
-        return _converter().structure(content, kind)
+        return converter().structure(content, kind)
     except (TravasError, MemoryError):
         raise
     except ForbiddenExtraKeysError as error:
@@ -49,7 +51,7 @@ def from_plain(content: Any, kind: type[Value], field: str) -> Value:
 def measurements_from_plain(content: Any, kind: type[Value]) -> Value:
     """Return the measurements in a `.json` release; LogError if it has others."""
     try:
-        return _converter().structure(content, kind)
+        return converter().structure(content, kind)
     except (LogError, MemoryError):
         raise
     except Exception:  # see from_plain
@@ -94,7 +96,7 @@ def _tuple(value: Any, kind: Any) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise TypeError("not a list")
     kinds = kind.__args__[:1] * len(value) if kind.__args__[-1] is Ellipsis else kind.__args__
-    return tuple(_converter().structure(part, of) for part, of in zip(value, kinds, strict=True))
+    return tuple(converter().structure(part, of) for part, of in zip(value, kinds, strict=True))
 
 
 def _sums(pairs: Any) -> ActivitySums:
@@ -117,23 +119,27 @@ def _is(kind: type) -> Callable[[Any], bool]:
 
 
 @cache
-def _converter() -> Converter:
-    converter = Converter(forbid_extra_keys=True, detailed_validation=False, prefer_attrib_converters=True)
-    converter.register_unstructure_hook(Fraction, as_text)
-    converter.register_structure_hook(Fraction, lambda value, _: exact(value, "number"))
-    converter.register_unstructure_hook(Abstraction, Abstraction.as_json)
-    converter.register_structure_hook(Abstraction, lambda steps, _: Abstraction.from_json(steps))
-    converter.register_unstructure_hook(GaussianTable, GaussianTable.describe)
-    converter.register_structure_hook_func(lambda kind: kind == Resolution, lambda value, _: value)  # Times checks it
+def converter() -> Converter:
+    """The converter of all value classes. Structuring raises many kinds of exceptions."""
+    made = Converter(forbid_extra_keys=True, detailed_validation=False, prefer_attrib_converters=True)
+    made.register_unstructure_hook(Fraction, as_text)
+    made.register_structure_hook(Fraction, lambda value, _: exact(value, "number"))
+    made.register_unstructure_hook(datetime, datetime.isoformat)
+    made.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
+    made.register_unstructure_hook(Abstraction, Abstraction.as_json)
+    made.register_structure_hook(Abstraction, lambda steps, _: Abstraction.from_json(steps))
+    made.register_unstructure_hook(GaussianTable, GaussianTable.describe)
+    made.register_structure_hook_func(lambda kind: kind == Resolution, lambda value, _: value)  # Times checks it
     for kind in (str, int):
-        converter.register_structure_hook(kind, _exactly(kind))
-    converter.register_unstructure_hook_func(_is(np.ndarray), lambda array: array.tolist())
-    converter.register_structure_hook_func(_is(np.ndarray), _array)
-    converter.register_unstructure_hook_func(_is(tuple), lambda parts: [converter.unstructure(part) for part in parts])
-    converter.register_structure_hook_func(_is(tuple), _tuple)
-    converter.register_structure_hook_func(lambda kind: kind == Activity, _activity)
-    converter.register_structure_hook_func(lambda kind: kind == ActivitySums, lambda pairs, _: _sums(pairs))
-    converter.register_unstructure_hook_func(
+        made.register_structure_hook(kind, _exactly(kind))
+    made.register_structure_hook(Standing, lambda value, _: Standing(value))  # a str, too
+    made.register_unstructure_hook_func(_is(np.ndarray), lambda array: array.tolist())
+    made.register_structure_hook_func(_is(np.ndarray), _array)
+    made.register_unstructure_hook_func(_is(tuple), lambda parts: [made.unstructure(part) for part in parts])
+    made.register_structure_hook_func(_is(tuple), _tuple)
+    made.register_structure_hook_func(lambda kind: kind == Activity, _activity)
+    made.register_structure_hook_func(lambda kind: kind == ActivitySums, lambda pairs, _: _sums(pairs))
+    made.register_unstructure_hook_func(
         lambda kind: kind == ActivitySums, lambda sums: plain(tuple(sorted(sums.items())))
     )
-    return converter
+    return made

@@ -144,10 +144,7 @@ class ReportContent:
         if charge is not None and self.account is not None:
             earlier = tuple(entry for entry in self.account.entries if entry.number < charge.number)
             before = replace(self.account, entries=earlier)
-        approval, period, time = (
-            (NO_APPROVAL, None, "") if charge is None else (charge.approval, charge.period, charge.time)
-        )
-        checked = self.policy.checked(self.mechanism, approval, before, period, time).rules
+        checked = self.policy.checked(charge or Entry.of(None, None, self.mechanism), before).rules
         return tuple(
             ReportedRule(
                 rule.text,

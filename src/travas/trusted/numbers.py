@@ -30,20 +30,10 @@ MAX_EPSILON = Fraction(20)
 MIN_DELTA = Fraction(1, 10**20)
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE](?P<exponent>[+-]?[0-9]{1,4}))?", re.ASCII)
-
-
 _RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+", re.ASCII)
-
-
 _WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
-
-
-_MAX_CHARACTERS = 100
-
-
+_MAX_CHARACTERS = 2600  # every accepted fraction can be read again from its text
 _MAX_EXPONENT = 400
-
-
 _MAX_BITS = 4096
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..budget.ledger import now
+from ..budget.account import now
 from ..errors import OutputError
 
 if TYPE_CHECKING:
