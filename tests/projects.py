@@ -36,6 +36,7 @@ def start(travas: Run, folder: Path) -> Start:
     def start(*words: object, **settings: Any) -> Ran:
         """Run `travas init` with some settings; those that are lists are tuples."""
         stated = {
+            "dataset": "clinic",
             "end_activity": "out",
             "grace": "7d",
             "reason": "Decided on 3 May.",

@@ -149,8 +149,8 @@ def settings() -> str:
 def exit_codes() -> str:
     """Return the page of the exit codes."""
     lines = ["# Exit codes", "", GENERATED, "| code | meaning | what to do |", "|--:|---|---|"]
-    lines += [f"| {entry.code} | {_cell(entry.meaning)} | {_cell(entry.remedy)} |" for entry in CODES]
-    lines += ["", "With `--json`: [automation](../automation.md)."]
+    lines += [f"| {code} | {entry.meaning} | {_cell(entry.remedy)} |" for code, entry in CODES.items()]
+    lines += ["", "With `--json`: [every month](../every-month.md#without-a-terminal)."]
     return "\n".join(lines) + "\n"
 
 

@@ -67,7 +67,7 @@ def test_the_size_of_the_file_is_not_called_the_size_of_the_log(travas: Run, tmp
     log = write_hospital_log(tmp_path / "hospital.csv")
     signed = ("--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "release.xes.gz")
     words = " ".join(travas("anonymize", log, *signed).out.split())
-    assert "not released roughly" in words and "without what is not released" in words
+    assert "Not released: roughly" in words and "cases of these variants, as estimated" in words
 
 
 def test_the_doctor_shows_the_size_of_a_log(travas: Run, small_csv: Path) -> None:

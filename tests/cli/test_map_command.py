@@ -118,7 +118,7 @@ def test_names_do_not_control_the_terminal(tmp_path: Path, travas: Run) -> None:
     ("options", "words"),
     [
         (("--parts", "costs"), "parts contains 'costs'"),
-        (("--model", "png"), "model is 'png'"),
+        (("--model", "png"), "for a model"),
         (("-o", "map.xes"), "unsupported file extension for a process map"),
     ],
 )

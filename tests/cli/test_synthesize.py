@@ -31,7 +31,7 @@ def test_the_output_is_described_as_a_synthetic_log(tmp_path: Path, travas: Run)
     words = " ".join(ran.out.split())
     assert words.startswith("Synthetic log release")
     for part in (
-        "traces were generated from noisy measurements and need not occur in the original log",
+        "traces were generated from noisy measurements of the original log and need not occur in it",
         "have a variant that was released as such",
         "directly-follows pairs used is noise",
         "ε = 1, δ = 1e-6 for adding or removing one case: proven",

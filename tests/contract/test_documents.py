@@ -122,8 +122,8 @@ def test_every_setting_and_exit_code_is_documented() -> None:
     text = reference_pages()
     for each in SETTINGS:
         assert f"| `{each.name}`" in text["reference/settings.md"]
-    for entry in CODES:
-        assert f"| {entry.code} | " in text["reference/exit-codes.md"]
+    for code in CODES:
+        assert f"| {code} | " in text["reference/exit-codes.md"]
 
 
 GROUPS = {"unit", "reading", "release", "parameters"}

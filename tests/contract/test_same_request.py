@@ -86,7 +86,7 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
 }  # fmt: skip
 
 ENTRANCES = (
-    "travas.cli.output.run",
+    "travas.pipeline.run",
     "travas.web.tasks.run",
 )
 

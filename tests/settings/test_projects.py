@@ -117,7 +117,7 @@ def test_the_policy_of_the_organisation_holds_in_a_project(travas: Run, start: S
         assert ran.code == 2 and "at most 0.5, because it was agreed" in ran.err
 
 
-@pytest.mark.parametrize("step", ["settings.series.write_report", "cli.output.show_release"])
+@pytest.mark.parametrize("step", ["settings.series.write_report", "cli.output.show_outcome"])
 def test_a_failure_after_the_charge_says_so(
     step: str, travas: Run, start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,24 +303,19 @@ def test_init_asks_five_questions_and_what_the_values_leave_open(
     assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2" and not written["period"]
 
 
-def test_doctor_writes_a_project_that_reads_the_log(travas: Run, folder: Path) -> None:
+def test_doctor_writes_a_project_that_is_released_as_it_is(travas: Run, folder: Path) -> None:
     text = (folder / "clinic.csv").read_text().replace("activity", "step").replace("timestamp", "at")
     (folder / "odd.txt").write_text(text.replace(",", "|"))
     ran = travas("doctor", "odd.txt", "--activity", "step", "-o", "found.toml")
-    assert ran.code == 0 and "travas anonymize --project found.toml" in ran.out
+    assert ran.code == 0 and "travas release found.toml" in ran.out and not Ledger.default().history()
     assert Project.load(folder / "found.toml").reading().activity == ("step",)
-    ran = travas(
-        "anonymize",
-        "--project",
-        "found.toml",
-        "--epsilon",
-        1,
-        "--delta",
-        "1e-6",
-        "--dataset",
-        "clinic",
-        "-o",
-        "out.json",
-    )
+    ran = travas("release", "found.toml")
+    assert (ran.code, ran.err) == (0, "") and (folder / "releases" / "whole-log" / "release.xes.gz").exists()
+    ran = travas("anonymize", "--project", "found.toml", "-o", "out.json")
     assert (ran.code, ran.err) == (0, "") and "travas verify out.json" in ran.out
     assert travas("doctor", "odd.txt", "-o", "found.toml").code == 2  # it exists
+
+
+def test_a_period_in_the_place_of_the_project_is_explained(travas: Run, folder: Path) -> None:
+    ran = travas("release", "2026-01")
+    assert ran.code == 2 and "--period 2026-01" in ran.err

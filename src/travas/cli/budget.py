@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from ..errors import LedgerError, ParameterError
-from .console import console, panel, print_json, progress
+from .console import Table, answer, progress
 from .options import AsJson, HelpfulCommand, HelpfulGroup, opt, with_settings
 
 if TYPE_CHECKING:
@@ -21,6 +21,16 @@ app = typer.Typer(
     cls=HelpfulGroup, no_args_is_help=True, help="Manage the budgets of data sets and show what was spent."
 )
 _command = functools.partial(app.command, cls=HelpfulCommand)
+_COLUMNS = {
+    "number": "",
+    "time": "time",
+    "dataset": "data set",
+    "mechanism": "mechanism",
+    "epsilon": "ε",
+    "delta": "δ",
+    **{name: name for name in ("unit", "case", "period", "standing")},
+}
+"""The columns of the history of charges."""
 
 
 @_command()
@@ -32,11 +42,7 @@ def create(
     ] = False,
     no_limit: Annotated[bool, opt("Record releases without limiting them.", None, "--no-limit")] = False,
     composition: Annotated[
-        str,
-        opt(
-            "basic adds up ε and δ; exact composes the privacy losses (fix ε and δ of all releases in advance).",
-            "basic|exact",
-        ),
+        str, opt("basic adds up ε and δ; exact composes losses (fix all releases in advance).", "basic|exact")
     ] = "basic",
     unit_name: Annotated[
         str | None, opt("What its persons are called, such as patient, if it protects persons.", "NOUN")
@@ -56,28 +62,22 @@ def create(
     Examples: travas budget create hospital --epsilon 2 --delta 1e-6 --per-year ·
     travas budget create hospital --unit-name patient --unit-columns Patient --unit-columns Patientennummer
     """
-    from ..budget.account import Budget, check_name
-
-    check_name(name)
     limits = {"epsilon", "delta"} & set(project.values)
     if no_limit and (limits or per_year):
         raise ParameterError("--no-limit cannot be combined with a budget; use one or the other")
     if unit_columns and unit_name is None:
         raise ParameterError("--unit-columns requires --unit-name; also set --unit-name")
+    only_names = unit_name is not None and not limits and not no_limit
+    ledger = existing_ledger(project) if only_names else project.ledger()
     if no_limit:
-        account = project.ledger().create_account(name, unit_name=unit_name)
-    elif limits or unit_name is None:
-        if len(limits) < 2:
-            raise ParameterError("set --epsilon and --delta, the budget of the data set, or --no-limit")
+        account = ledger.create_account(name, unit_name=unit_name)
+    elif not only_names:
         span: BudgetSpan = "year" if per_year else "all"
-        rule = cast("CompositionRule", composition)  # checked by Budget
-        options: dict[str, Any] = {"epsilon": project.stated("epsilon"), "delta": project.stated("delta")}
-        Budget(**options, composition=rule)  # check before a ledger file is created
-        account = project.ledger().create_budget(name, **options, composition=rule, span=span, unit_name=unit_name)
-    else:
-        account = existing_ledger(project).account(name)
-    if unit_columns or (unit_name is not None and not limits and not no_limit):
-        account = project.ledger().name_unit(name, str(unit_name), unit_columns or ())
+        rule = cast("CompositionRule", composition)  # checked by the ledger
+        values = {"epsilon": project.required("epsilon"), "delta": project.required("delta")}
+        account = ledger.create_budget(name, **values, composition=rule, span=span, unit_name=unit_name)
+    if unit_columns or only_names:
+        account = ledger.name_unit(name, str(unit_name), unit_columns or ())
     _print_accounts([account], as_json)
 
 
@@ -96,30 +96,14 @@ def show(
     """
     book = existing_ledger(project)
     accounts = book.accounts() if name is None else [book.account(name)]
-    entries = book.history() if name is None else accounts[0].entries
     if not history:
-        _print_accounts(accounts, as_json)
-        if not as_json:
-            console().print(f"ledger  {book.path}")
-    elif as_json:
-        print_json({"charges": [entry.as_json() for entry in entries]})
-    else:
-        _print_history(entries)
-
-
-def _print_history(entries: Any) -> None:
-    from rich.table import Table
-
-    shown = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "period", "standing")
-    table = Table(box=None, pad_edge=False, header_style="bold cyan")
-    for heading in ("", "time", "data set", "mechanism", "ε", "δ", "unit", "case", "period", "standing"):
-        table.add_column(heading, overflow="fold")
-    for entry in entries:
-        facts = entry.as_json()
-        facts["dataset"] = facts["dataset"] or facts["location"]
-        facts["case"] = facts["case"] or "not recorded"
-        table.add_row(*(str(facts[key] or "") for key in shown))
-    console().print(table if entries else "no charges yet")
+        _print_accounts(accounts, as_json, f"ledger  {book.path}")
+        return
+    charges = [entry.as_json() for entry in (book.history() if name is None else accounts[0].entries)]
+    rows = [
+        [str(charge[key] or (charge["location"] if key == "dataset" else "")) for key in _COLUMNS] for charge in charges
+    ]
+    answer(as_json, {"charges": charges}, Table("", rows, head=tuple(_COLUMNS.values())))
 
 
 @_command("plan")
@@ -137,20 +121,17 @@ def plan_releases(
     number = typed_whole_number(releases, "releases")
     with progress("composing"):
         planned = plan(number, epsilon=project.required("epsilon"), delta=project.required("delta"))
-    facts = planned.as_json()
-    if as_json:
-        print_json(facts)
-        return
-    rows = []
+    facts, rows = planned.as_json(), []
     for way, remark in planned.remarks().items():
         share, (epsilon, delta) = facts[way], getattr(planned, way)
         rows.append((way, f"ε = {_short(epsilon)}, δ = {_short(delta)}", remark))
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
             rows.append(("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)", ""))
-    whole = f"ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
-    panel(rows, f"Share of each of {planned.releases} releases of {whole}", "cyan")
-    console().print(facts["recommendation"])
+    title = (
+        f"Share of each of {planned.releases} releases of ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
+    )
+    answer(as_json, facts, Table(title, rows), facts["recommendation"])
 
 
 # -------------------------------------------------------------------------------------------------- printed output
@@ -174,33 +155,27 @@ def _short(value: Fraction) -> str:
     return text if "/" not in text and len(text) <= 12 else as_text(rounded_down(value, 4))
 
 
-def _facts(account: Account) -> dict[str, Any]:
+def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None:
     from ..budget.account import as_plain
-    from ..budget.policy import left_this_year
-
-    left = left_this_year(account)
-    return account.as_json() | {"left_this_year": left and as_plain(left)}
-
-
-def _print_accounts(accounts: list[Account], as_json: bool) -> None:
     from ..budget.policy import left_this_year
     from ..trusted.numbers import as_text
 
-    if as_json:
-        print_json({"datasets": [_facts(account) for account in accounts]})
-        return
+    facts, tables = [], []
     for account in accounts:
-        rows = [("releases", f"{len(account.entries):,}")]
+        left = left_this_year(account)
+        facts.append(account.as_json() | {"left_this_year": left and as_plain(left)})
+        once = "; of different periods only the largest one counts" if account.has_periods else ""
+        rows = [
+            ("releases", f"{len(account.entries):,}"),
+            ("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}{once}"),
+        ]
         if account.unit is not None:
             rows.append(("unit", f"one {account.unit_name}: {', '.join(account.unit_columns) or 'no column yet'}"))
-        once = "; of different periods only the largest one counts" if account.has_periods else ""
-        rows.append(("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}{once}"))
         if account.budget is not None:
             span = " in every year" if account.budget.span == "year" else ""
             rows.append(("budget", f"{account.budget}{span}, {account.budget.composition} composition"))
             rows.append(("left" if account.left else "used", account.remainder))
-        if (left := left_this_year(account)) is not None:
+        if left is not None:
             rows.append(("this year", f"ε = {as_text(left[0])}, δ = {as_text(left[1])} left"))
-        panel(rows, account.label, "green" if account.budget else "cyan")
-    if not accounts:
-        console().print("no charges yet")
+        tables.append(Table(account.label, rows, "green" if account.budget else "cyan"))
+    answer(as_json, {"datasets": facts}, *tables, *([] if tables else ["no charges yet"]), *notes)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import LogError, ParameterError, VerificationError, number_of
-from .console import bar, console, panel, percent, print_json, progress
+from ..errors import LogError, ParameterError, VerificationError
+from .console import Rows, Table, answer, bar, console, named, percent, progress
 from .options import AsJson, Force, ReportFile, names_of, opt, with_settings
 
 if TYPE_CHECKING:
@@ -40,8 +40,12 @@ def verify(
     Examples: travas verify release.xes.gz · travas verify --epsilon 1 --delta 1e-6 --curve
     """
     from .. import explain
+    from ..outputs.guarantee_file import describe_unit
+    from ..releases.release import count_noun
     from ..trusted.guarantee import Standing
+    from ..trusted.numbers import as_text, rounded_up
     from ..verification.opened import pair_of
+    from ..verification.privacy_curve import points
     from ..verification.verify import Verified
     from ..verification.verify import verify as verify_files
 
@@ -56,96 +60,69 @@ def verify(
         else:
             rule = project.mechanism()
             verified = Verified(rule, rule.guarantee().delta_spent, digest_checked=False)
-    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
-    if facts.standing is Standing.NOT_ESTABLISHED:
-        reasons = "; ".join(facts.assumptions)
+    mechanism, guarantee = verified.mechanism, verified.mechanism.guarantee()
+    if guarantee.standing is Standing.NOT_ESTABLISHED:
+        reasons = "; ".join(guarantee.assumptions)
         raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
-    losses = _privacy_curve(mechanism) if curve else ()
-    cases = explain.check_stated_cases(cast("int | None", project.values.get("stated_cases")))
-    weak = explain.weak_protection(facts.epsilon, facts.delta, cases, facts.unit.noun)
-    if as_json:
-        curves = {"curve": [point.as_json() for point in losses]} if losses else {}
-        print_json(_as_json(verified) | {"warnings": list(weak)} | curves)
-        return
-    _show_facts(verified, file is not None, weak)
-    _show_keep_curve(mechanism)
-    if losses:
-        _show_privacy_curve(losses)
-
-
-def _as_json(verified: Verified) -> dict[str, Any]:
-    from ..outputs.guarantee_file import describe_unit
-    from ..trusted.numbers import as_text, rounded_up
-
-    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
-    return {
+    weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, project.stated_cases, guarantee.unit.noun)
+    keeps = _keep_curve(mechanism)
+    facts: dict[str, Any] = {
         "verified": True,
-        "standing": str(facts.standing),
+        "standing": str(guarantee.standing),
         "mechanism": mechanism.name,
         "epsilon": as_text(mechanism.epsilon),
         "delta": as_text(mechanism.delta),
-        "delta_spent": rounded_up(facts.delta_spent),
+        "delta_spent": rounded_up(guarantee.delta_spent),
         "unit": describe_unit(mechanism),
         "parameters": mechanism.parameters(),
         "digest_checked": verified.digest_checked,
         "notes": list(verified.notes),
-        "keep_probability": [{"cases": cases, "probability": kept} for cases, kept in _keep_curve(mechanism)],
+        "keep_probability": [{"cases": number, "probability": kept} for number, kept in keeps],
+        "warnings": list(weak),
     }
+    title = "The guarantee holds, but the protection is weak" if weak else "The guarantee holds"
+    parts = [Table(title, _rows(verified, file is not None, weak), "yellow" if weak else "green")]
+    if keeps:
+        title = f"Probability that a variant is released, by its number of {count_noun(mechanism)}"
+        parts.append(Table(title, [(f"{number:,}", bar(kept), percent(kept)) for number, kept in keeps]))
+    if curve:
+        with progress("computing the privacy curve"):
+            losses = points(mechanism)
+        facts["curve"] = [point.as_json() for point in losses]
+        parts.append(Table("Worst-case δ at other ε, from what is sampled", list(map(_point, losses))))
+    answer(as_json, facts, *parts)
 
 
-def _show_facts(verified: Verified, of_a_file: bool, weak: tuple[str, ...]) -> None:
-    """Print what the guarantee promises and what was compared."""
+def _rows(verified: Verified, of_a_file: bool, weak: tuple[str, ...]) -> Rows:
+    """What the guarantee promises and what was compared."""
     from ..explain import counted_per, noise_in_words
     from ..trusted.numbers import as_text, rounded_up
 
-    mechanism, facts = verified.mechanism, verified.mechanism.guarantee()
-    share = f"  ({float(facts.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
+    mechanism, guarantee = verified.mechanism, verified.mechanism.guarantee()
+    share = f"  ({float(guarantee.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
     matches = "its digest matches the guarantee file, and its content is what travas writes"
-    rows = [
+    checked = matches if verified.digest_checked else "not found beside the guarantee, so it was not checked"
+    steps = mechanism.parameters().get("steps", [])
+    return [
         ("mechanism", mechanism.name),
-        ("standing", str(facts.standing)),
-        ("guarantee for", facts.holds_for),
+        ("standing", str(guarantee.standing)),
+        ("guarantee for", guarantee.holds_for),
         *([] if mechanism.unit.is_case else [("counted", counted_per(mechanism.unit, mechanism.counted))]),
         ("ε", as_text(mechanism.epsilon)),
         ("δ requested", as_text(mechanism.delta)),
-        ("δ spent", f"{rounded_up(facts.delta_spent, 12)}{share}"),
+        ("δ spent", f"{rounded_up(guarantee.delta_spent, 12)}{share}"),
+        *(("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}") for step in steps),
+        *named("noise", noise_in_words(mechanism)),
+        *([("release", checked)] if of_a_file else []),
+        *named("warning", weak),
+        *named("note", verified.notes),
     ]
-    for step in mechanism.parameters().get("steps", []):
-        rows.append(("step", f"{step['step']}: ε = {step['epsilon']}, δ = {step['delta']}"))
-    rows += [("noise", line) for line in noise_in_words(mechanism)]
-    if of_a_file:
-        checked = matches if verified.digest_checked else "not found beside the guarantee, so it was not checked"
-        rows.append(("release", checked))
-    rows += [("warning", reason) for reason in weak] + [("note", note) for note in verified.notes]
-    title = "The guarantee holds, but the protection is weak" if weak else "The guarantee holds"
-    panel(rows, title, "yellow" if weak else "green")
 
 
-def _show_keep_curve(mechanism: Mechanism) -> None:
-    from ..releases.release import count_noun
-
-    if not (keeps := _keep_curve(mechanism)):
-        return
-    noun = count_noun(mechanism)
-    numbers = [number_of(cases, "cases") if noun == "cases" else f"{cases:,}" for cases, _ in keeps]
-    rows = [(number, bar(kept), percent(kept)) for number, (_, kept) in zip(numbers, keeps, strict=True)]
-    panel(rows, f"Probability that a variant is released, by its number of {noun}", "cyan")
-
-
-def _privacy_curve(mechanism: Mechanism) -> tuple[Point, ...]:
-    from ..verification.privacy_curve import points
-
-    with progress("computing the privacy curve"):
-        return points(mechanism)
-
-
-def _show_privacy_curve(points: tuple[Point, ...]) -> None:
-    rows = []
-    for point in points:
-        shown = point.as_json()
-        bound = "exact" if point.is_exact else f"at least {shown['reached']}"
-        rows.append((f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}", bound))
-    panel(rows, "Worst-case δ at other ε, from what is sampled", "cyan")
+def _point(point: Point) -> tuple[str, ...]:
+    shown = point.as_json()
+    bound = "exact" if point.is_exact else f"at least {shown['reached']}"
+    return f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}", bound
 
 
 def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
@@ -187,7 +164,7 @@ def report(file: Annotated[Path, _FILE], other: ReportFile = None, force: Force 
             reason=project.stated("reason"),
             account=existing_ledger(project).account(dataset) if dataset else None,
             existing="replace" if force else "fail",
-            stated_cases=cast("int | None", project.values.get("stated_cases")),
+            stated_cases=project.stated_cases,
             policy=Policy.applying(project.policy()),
             signed_off_by=project.stated("signed_off_by"),
         )

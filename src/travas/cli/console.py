@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import typer
 
 from ..errors import CONFIDENTIAL
 
 Progress = Callable[[float], None]
+Rows = list[tuple[str, ...]]
 
 
 def percent(share: float) -> str:
@@ -26,23 +28,46 @@ def bar(share: float) -> str:
     return "█" * round(share * 40)
 
 
-def grid(justify: Literal["left", "right"] = "left") -> Any:
-    """Return a table without borders with the columns name, value and remark. Long text is wrapped."""
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold", justify=justify)
-    grid.add_column(overflow="fold")
-    return grid
+def named(name: str, texts: Iterable[str]) -> Rows:
+    """Return rows of texts, of which the first one has the name."""
+    return [("" if index else name, text) for index, text in enumerate(texts)]
 
 
-def rows_of(rows: Iterable[Sequence[str]], justify: Literal["left", "right"] = "left") -> Any:
-    """Return a table of these rows."""
-    table = grid(justify)
-    for row in rows:
-        table.add_row(*row)
-    return table
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells below a title: without a head, names, values and remarks. Long text is wrapped."""
+
+    title: str
+    rows: Sequence[Sequence[str]]
+    colour: str = "cyan"
+    head: Sequence[str] = ()
+
+
+def answer(as_json: bool, facts: Mapping[str, Any], *parts: Table | str) -> None:
+    """Print a result: its facts as one JSON object, or its tables and sentences."""
+    if as_json:
+        print_json(facts)
+        return
+    for part in parts:
+        if isinstance(part, str):
+            console().print(part)
+        elif part.rows:
+            _print_table(part)
+
+
+def _print_table(content: Table) -> None:
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(content.head), header_style="bold")
+    for number, name in enumerate(content.head or ("", "", "")):
+        grid.add_column(name, style="" if number else "dim", no_wrap=not number, overflow="fold")
+    for row in content.rows:
+        grid.add_row(*row)
+    out = console()
+    if content.title:
+        out.print(content.title, style=f"bold {content.colour}")
+    out.print(grid)
+    out.print()
 
 
 _QUIET = ContextVar("quiet", default=False)
@@ -62,15 +87,7 @@ def console() -> Any:
     return Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=_QUIET.get())
 
 
-def panel(content: Any, title: str, colour: str) -> None:
-    """Print a table, or a list of its rows, below a title."""
-    out = console()
-    out.print(title, style=f"bold {colour}")
-    out.print(rows_of(content) if isinstance(content, list) else content)
-    out.print()
-
-
-def print_json(content: dict[str, Any]) -> None:
+def print_json(content: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
 
 

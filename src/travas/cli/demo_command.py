@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ..errors import MissingExtraError, OutputError
-from .console import console, panel, phases, rows_of
+from .console import Table, answer, console, phases
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
@@ -100,12 +100,14 @@ def _show(outcomes: list[Outcome], output: Path) -> None:
     rows = []
     for kind, words in zip(FILES, (ways, stays, steps), strict=True):
         rows += [(kind, str(output / FILES[kind])), ("", words)]
-    panel(rows_of(rows), "Three releases of a hospital log of 4,000 stays, which is made up", "green")
-    out = console()
-    out.print("Anyone who has one of these files learns almost the same whether a given stay was in the log or not.")
-    out.print("How much is 'almost'? ε = 1, δ = 1e-6: travas docs choosing-epsilon-and-delta")
-    out.print("From a real log you would make only one of them, because what several releases reveal adds up.\n")
-    target = output / FILES["variants"]
-    out.print(f"look       {output / 'index.html'}")
-    out.print(f"check      travas verify {target}")
-    out.print("your log   travas doctor LOG, then travas anonymize LOG; without a terminal: travas serve")
+    answer(
+        False,
+        {},
+        Table("Three releases of a hospital log of 4,000 stays, which is made up", rows, "green"),
+        "Anyone who has one of these files learns almost the same whether a given stay was in the log or not.",
+        "How much is 'almost'? ε = 1, δ = 1e-6: travas docs choosing-epsilon-and-delta",
+        "From a real log you would make only one of them, because what several releases reveal adds up.\n",
+        f"look       {output / 'index.html'}",
+        f"check      travas verify {output / FILES['variants']}",
+        "your log   travas doctor LOG, then travas anonymize LOG; without a terminal: travas serve",
+    )

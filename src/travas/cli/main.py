@@ -24,7 +24,7 @@ from ..errors import (
     is_out_of_memory,
     system_reason,
 )
-from . import check, demo_command, docs_command, log, release, research, serve_command
+from . import check, demo_command, docs_command, log, project, release, research, serve_command
 from .budget import app as budget_app
 from .console import print_json, silence
 from .exit_codes import EXIT_CODES, INTERRUPTED
@@ -46,8 +46,8 @@ _PATIENCE = 3.0
 
 _command = partial(app.command, cls=HelpfulCommand, epilog=EXIT_CODES)
 for _panel, _commands in {
-    "Start": (demo_command.demo, log.doctor, serve_command.serve, docs_command.docs),
-    "Release": (release.anonymize, release.synthesize, release.process_map, release.init, release.release),
+    "Start": (demo_command.demo, project.doctor, serve_command.serve, docs_command.docs),
+    "Release": (release.anonymize, release.synthesize, release.process_map, project.init, project.release),
     "Check a release": (check.verify, check.report),
     "Examine the original log (confidential)": (log.forecast, log.compare),
     "Research": (research.audit, research.experiment),

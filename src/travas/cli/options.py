@@ -16,6 +16,7 @@ from ..settings.table import SETTINGS, Section, Setting, setting
 from .console import silence
 
 if TYPE_CHECKING:
+    from ..outputs.atomic import Existing
     from ..settings.project import Project
 
 
@@ -50,6 +51,9 @@ Confidential = Annotated[
 ]
 AsJson = Annotated[bool, opt("Print the result, or the error, as one JSON object.", None, "--json")]
 HiddenJson = Annotated[bool, opt("Print the result, or the error, as one JSON object.", None, "--json", hidden=True)]
+Changes = Annotated[
+    list[str] | None, opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
+]
 ReportFile = Annotated[
     Path | None, typer.Argument(metavar="[OTHER]", help="The other file, if it is somewhere else.", show_default=False)
 ]
@@ -60,6 +64,15 @@ _KINDS = {"number": "NUMBER", "whole number": "NUMBER", "file": "FILE", "list or
 def names_of(*sections: Section, without: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the names of the settings of some sections, but for `log`, which is an argument."""
     return tuple(each.name for each in SETTINGS if each.section in sections and each.name not in ("log", *without))
+
+
+READING = names_of("log", "reading")
+COLUMNS = ("case", "activity", "timestamp", "unit", "max_cases")
+
+
+def existing(force: bool) -> Existing:
+    """Return what `--force` means."""
+    return "replace" if force else "fail"
 
 
 def with_settings(
@@ -83,7 +96,7 @@ def with_settings(
         own = [each for name, each in signature.parameters.items() if name != "project"]
         more = {name: _option(each, name not in first) for name, each in settings.items()}
         if file:
-            more |= {"project_file": _PROJECT, "changed": _SET}
+            more |= {"project_file": _PROJECT, "changed": Changes}
         if len(first) < len(settings):
             more["help_all"] = _HELP_ALL
         keyword = inspect.Parameter.KEYWORD_ONLY
@@ -126,9 +139,6 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
 
 
 _PROJECT = Annotated[Path | None, opt("Take settings from this travas.toml.", "FILE", "--project")]
-_SET = Annotated[
-    list[str] | None, opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
-]
 _HELP_ALL = Annotated[bool, typer.Option("--help-all", help="Show all options.", is_eager=True, callback=_show_all)]
 
 

@@ -1,60 +1,52 @@
-"""How a command makes a release, and what it prints about one: public facts, and confidential ones only if asked for."""
+"""What a command prints about a release: public facts, and confidential ones only if asked for."""
 
 from __future__ import annotations
 
 import math
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import explain
-from ..budget.account import Account
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
-from ..log.log import Log
 from ..mechanisms.ladder import generalises, rungs_of
 from ..outputs.guarantee_file import guarantee_path
-from ..pipeline import Outcome, Request, run
 from ..releases.release import Kind, Release, VariantRelease, about_timestamps
-from ..trusted.guarantee import Guarantee, Standing
+from ..report.decision import decision_on
+from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, rounded_up
-from .console import console, panel, phases, print_caution, print_json
+from .console import Rows, Table, answer, named
 
 if TYPE_CHECKING:
+    from ..budget.account import Account
+    from ..log.log import Log
+    from ..pipeline import Outcome
     from ..releases.process_map import MapNode, MapRelease
     from ..releases.synthetic_log import SyntheticRelease
-
-Rows = list[tuple[str, str]]
 
 SHOWN_PAIRS = 12
 """The number of pairs of a map in the table on the screen; the file has all."""
 
-_IN_FILE = {
-    "estimated": ", without what is not released",
-    "spread": ", for similarity studies: each count has a share of what is not released",
-    "noisy": "",
-}
+_NAMES: dict[Kind, str] = {"variants": "Released", "synthetic log": "Synthetic log", "process map": "Process map"}
 
 
-def run_and_print(request: Request, stated_cases: int | None, as_json: bool, confidential: bool) -> Outcome:
-    """Make a release with an output; print it, what was charged and, if asked for, what is confidential."""
-    with phases() as watch:
-        outcome = run(request, watch, print_caution)
-    with outcome.after_release():
-        made, account = list(zip(outcome.releases, outcome.outputs, strict=True)), outcome.account
-        if as_json:
-            facts = [release_facts(released, output, stated_cases, account) for released, output in made]
-            print_json(facts[0] if request.reading.by is None else {"segments": facts})
-        else:
-            for released, output in made:
-                show_release(released, output, stated_cases)
-            if account is not None:
-                print_charge(account)
-            print_next(made[0][1])
-        if confidential:
-            print_confidential(outcome.release, outcome.variants)
-    return outcome
+def show_outcome(
+    outcome: Outcome, stated_cases: int | None, as_json: bool, files: dict[str, Any], report: str = ""
+) -> None:
+    """Print what was released, where further files are, what was charged, and what to do next."""
+    made = list(zip(outcome.releases, outcome.outputs, strict=True))
+    parts = [part for released, output in made for part in release_parts(released, output, stated_cases)]
+    parts.append(Table("", [(name, str(value or "the whole log")) for name, value in files.items()]))
+    if outcome.account is not None:
+        parts += _charge(outcome.account)
+    name = shlex.quote(str(outcome.outputs[0]))
+    handed_over = report or f"for the data protection officer: travas report {name} -o report.html"
+    parts.append(f"next       travas verify {name}; {handed_over}")
+    facts = [release_facts(released, output, stated_cases, outcome.account) for released, output in made]
+    segments = {"segments": facts} if outcome.release.segment else {}
+    answer(as_json, facts[0] | files | segments, *parts)
 
 
 def print_confidential(released: Release, variants: Log) -> None:
@@ -73,25 +65,17 @@ def print_confidential(released: Release, variants: Log) -> None:
     print("\n".join(lines), file=sys.stderr)
 
 
-def print_next(output: Path) -> None:
-    """Print what to do after a release."""
-    name = shlex.quote(str(output))
-    console().print(
-        f"next       travas verify {name}; for the data protection officer: travas report {name} -o report.html"
-    )
-
-
 def release_facts(
     released: Release, output: Path, stated_cases: int | None, account: Account | None = None
 ) -> dict[str, Any]:
     """Return the facts of a release of any kind for `--json`. All of them are public."""
     guarantee = released.guarantee
-    facts, _ = _content(released)
+    state = account and {"dataset": account.name, "releases": len(account.entries), "state": account.remainder}
     return {
         "release": str(output),
         "guarantee": str(guarantee_path(output)),
         **({"segment": released.segment} if released.segment else {}),
-        **facts,
+        **_CONTENTS[released.mechanism.kind](released),
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
@@ -99,85 +83,62 @@ def release_facts(
         "standing": str(guarantee.standing),
         "unit": guarantee.unit.name,
         "max_cases": guarantee.unit.max_cases,
-        "warnings": [
-            *explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun),
-            *explain.warnings_of(released),
-        ],
-        "ledger": account and charged(account),
+        "warnings": _warnings(released, stated_cases),
+        "ledger": state,
     }
 
 
-def charged(account: Account) -> dict[str, Any]:
-    """Return the charge of a release for `--json`, without the location of an unnamed log."""
-    return {"dataset": account.name, "releases": len(account.entries), "state": account.remainder}
+def release_parts(released: Release, output: Path, stated_cases: int | None) -> Iterator[Table | str]:
+    """Yield what the screen shows of a release of any kind. All of it is public."""
+    guarantee, mechanism, said = released.guarantee, released.mechanism, decision_on(released)
+    warnings = _warnings(released, stated_cases)
+    parameters = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
+    rows = [
+        *named("segment", [released.segment] if released.segment else []),
+        ("release", str(output)),
+        ("guarantee", str(guarantee_path(output))),
+        *named("content", [f"{figure.value} {figure.words}" for figure in said.figures[:-1]]),
+        *named("note", said.missing),
+        *_more_rows(released),
+        ("privacy", f"{parameters} for {guarantee.holds_for}: {guarantee.standing}"),
+        *named("warning", warnings),
+    ]
+    if not guarantee.unit.is_case:
+        rows.append(("counted", explain.counted_per(guarantee.unit, mechanism.counted)))
+    rows += named("assumed", guarantee.assumptions)
+    name = _NAMES[mechanism.kind]
+    if guarantee.standing is Standing.NOT_ESTABLISHED:
+        yield Table(f"{name} WITHOUT a guarantee", rows, "red")
+    else:
+        yield Table(f"{name}, with warnings", rows, "yellow") if warnings else Table(name, rows, "green")
+    if mechanism.kind == "process map":
+        yield from _most_frequent(cast("MapRelease", released))
 
 
-def print_charge(account: Account) -> None:
-    """Print the charge of a release."""
+def _warnings(released: Release, stated_cases: int | None) -> list[str]:
+    guarantee = released.guarantee
+    weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun)
+    return [*weak, *explain.warnings_of(released)]
+
+
+def _charge(account: Account) -> list[Table | str]:
     spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
     charged_releases = f"{number_of(len(account.entries), 'releases')}, {spent} in total"
     name = account.name or "none (counted by location)"
-    panel([("data set", name), ("charged", charged_releases), ("budget", account.remainder)], "Ledger", "cyan")
-    if account.name is None and len(account.entries) == 1:
-        console().print(
-            "note: without a data set name, only releases of this file are added up; "
-            "use --dataset NAME if other files are about the same people"
-        )
-
-
-def show_release(released: Release, output: Path, stated_cases: int | None) -> None:
-    """Print the facts of a release of any kind. All of them are public."""
-    facts, guarantee = release_facts(released, output, stated_cases), released.guarantee
-    _, rows = _content(released)
-    segment = [("segment", released.segment)] if released.segment else []
-    rows = [*segment, ("release", facts["release"]), ("guarantee", facts["guarantee"]), *rows]
-    rows.append(("privacy", _protection(guarantee)))
-    rows += [("warning", warning) for warning in facts["warnings"]]
-    if not guarantee.unit.is_case:
-        rows.append(("counted", explain.counted_per(guarantee.unit, released.mechanism.counted)))
-    if released.mechanism.kind == "variants":
-        rows.append(("mechanism", facts["mechanism"]))
-    rows += [("assumed", reason) for reason in guarantee.assumptions]
-    panel(rows, *_heading(released.mechanism.kind, guarantee, facts["warnings"]))
-    if released.mechanism.kind == "process map":
-        _show_pairs(cast("MapRelease", released))
-
-
-def _heading(kind: Kind, guarantee: Guarantee, warnings: Sequence[str]) -> tuple[str, str]:
-    """The heading of a release and its colour: whether it has a guarantee, and whether there are warnings."""
-    names: dict[Kind, str] = {"variants": "Released", "synthetic log": "Synthetic log", "process map": "Process map"}
-    name = names[kind]
-    if guarantee.standing is Standing.NOT_ESTABLISHED:
-        return f"{name} WITHOUT a guarantee", "red"
-    return (f"{name}, with warnings", "yellow") if warnings else (name, "green")
-
-
-def _protection(guarantee: Guarantee) -> str:
-    parameters = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
-    return f"{parameters} for {guarantee.holds_for}: {guarantee.standing}"
+    rows = [("data set", name), ("charged", charged_releases), ("budget", account.remainder)]
+    only_here = (
+        "note: without a data set name, only releases of this file are added up; "
+        "use --dataset NAME if other files are about the same people"
+    )
+    return [Table("Ledger", rows), *([only_here] if account.name is None and len(account.entries) == 1 else [])]
 
 
 # ------------------------------------------------------------------------------------------------ by kind of release
 
 
-def _content(released: Release) -> tuple[dict[str, Any], Rows]:
-    """What a kind of release contains: facts for `--json`, and rows for the screen."""
-    match released.mechanism.kind:
-        case "variants":
-            return _variants(cast(VariantRelease, released))
-        case "synthetic log":
-            return _synthetic(cast("SyntheticRelease", released))
-        case "process map":
-            return _map(cast("MapRelease", released))
-
-
-def _variants(released: VariantRelease) -> tuple[dict[str, Any], Rows]:
-    mechanism, interval, pairs = (
-        released.mechanism,
-        released.estimate.missing_cases_interval,
-        explain.pairs(released.mechanism),
-    )
-    facts = {
+def _variants(released: VariantRelease) -> dict[str, Any]:
+    interval, mechanism = released.estimate.missing_cases_interval, released.mechanism
+    return {
         "variants": len(released.variants),
         "cases_in_file": sum(released.counts),
         "not_released_interval": None if interval is None else [round(end) for end in interval],
@@ -185,85 +146,66 @@ def _variants(released: VariantRelease) -> tuple[dict[str, Any], Rows]:
         "abstractions": list(map(str, released.abstractions)),
         "counted": "cases" if mechanism.unit.is_case else mechanism.counted,
     }
-    rows = [("variants", f"{facts['variants']:,}")]
-    if (missing := explain.of_missing(released.estimate, pairs)) is not None:
-        rows.append(("not released", missing))
-    rows.append(
-        ("in the file", f"{facts['cases_in_file']:,} {pairs} ({released.frequencies}){_IN_FILE[released.frequencies]}")
-    )
-    if released.is_abstracted:
-        times = [(rule, released.rungs.count(rung)) for rung, rule in enumerate(released.abstractions)]
-        rows += [("abstraction", f"{rule}: {number_of(number, 'variants')}") for rule, number in times if number]
-    return facts, rows
 
 
-def _synthetic(released: SyntheticRelease) -> tuple[dict[str, Any], Rows]:
-    from ..log.options import BudgetShares
-    from ..releases.synthetic_log import NOTICE
-
-    quality, shares = released.quality(), released.mechanism.parameters().get("shares")
-    low, high = round(quality.cases.low), round(quality.cases.high)
-    cases = sum(released.counts)
-    facts = {
+def _synthetic(released: SyntheticRelease) -> dict[str, Any]:
+    quality = released.quality()
+    return {
         "kind": released.mechanism.kind,
-        "synthetic": NOTICE,
         "generation": released.generation,
-        "cases_generated": cases,
+        "cases_generated": sum(released.counts),
         "share_from_released_variants": round(released.share_released, 4),
         "variants": len(released.variants),
-        "cases_measured": [low, high],
+        "cases_measured": [round(quality.cases.low), round(quality.cases.high)],
         "noise_share": round(quality.noise_share, 4),
         "pairs": sum(pair.used for pair in quality.pairs),
         "pairs_mostly_noise": len(quality.mostly_noise),
         "timestamps": about_timestamps(released.mechanism),
         "attributes": [column.attribute for column in released.case_columns],
-        "shares": shares,
+        "shares": released.mechanism.parameters().get("shares"),
     }
-    rows = [("content", NOTICE), ("generated", f"{cases:,} cases of {len(released.variants):,} variants")]
-    if cases:
-        rows.append(("of these", f"{released.share_released:.1%} have a variant that was released as such"))
-    rows += [
-        ("measured", f"{low:,} to {high:,} {explain.original_cases(released.mechanism)} (95 %)"),
-        ("quality", quality.in_words()),
-        *explain.details_in_words(quality),
-    ]
-    if shares is not None:
-        rows.append(("budget", BudgetShares(shares["times"], shares["attributes"]).in_words()))
-    if released.generation == "again":
-        rows.append(("charged", "nothing: generated again from measurements that were released before"))
-    return facts, rows
 
 
-def _map(released: MapRelease) -> tuple[dict[str, Any], Rows]:
-    from ..releases.process_map import NOTICE
-
-    low, high = math.floor(released.total.low), math.ceil(released.total.high)
-    facts = {
+def _map(released: MapRelease) -> dict[str, Any]:
+    return {
         "kind": released.mechanism.kind,
-        "map": NOTICE,
         "activities": len(released.activities),
         "pairs": len(released.pairs),
         "expected_false_pairs": round(released.expected_false_pairs, 2),
-        "cases_measured": [low, high],
+        "cases_measured": [math.floor(released.total.low), math.ceil(released.total.high)],
         "parts": list(released.parts),
     }
-    return facts, [
-        ("map", f"{len(released.activities):,} activities, {len(released.pairs):,} directly-follows pairs"),
-        ("measured", f"{low:,} to {high:,} {explain.original_cases(released.mechanism)} (95 %)"),
-        ("false pairs", f"about {released.expected_false_pairs:.1f} expected by noise alone"),
+
+
+_CONTENTS: dict[Kind, Any] = {"variants": _variants, "synthetic log": _synthetic, "process map": _map}
+
+
+def _more_rows(released: Release) -> Rows:
+    """What only one kind of release has: its rungs, or what is known about generated times and attributes."""
+    if isinstance(released, VariantRelease) and released.is_abstracted:
+        times = [(rule, released.rungs.count(rung)) for rung, rule in enumerate(released.abstractions)]
+        return named("abstraction", [f"{rule}: {number_of(n, 'variants')}" for rule, n in times if n])
+    if released.mechanism.kind != "synthetic log":
+        return []
+    from ..report.texts import budget
+
+    made, shares = cast("SyntheticRelease", released), budget(released.mechanism.parameters())
+    nothing = "nothing: generated again from measurements that were released before"
+    return [
+        *explain.details_in_words(made.quality()),
+        *named("budget", [shares] if shares else []),
+        *named("charged", [nothing] if made.generation == "again" else []),
     ]
 
 
-def _show_pairs(released: MapRelease) -> None:
-    """Print the most frequent pairs of a map."""
-    if not released.pairs:
-        return
+def _most_frequent(released: MapRelease) -> Iterator[Table]:
     pairs = sorted(released.pairs, key=lambda pair: -pair.cases.value)[:SHOWN_PAIRS]
     rows = []
     for pair in pairs:
         number = f"{round(pair.cases.value):,} ({math.floor(pair.cases.low):,} to {math.ceil(pair.cases.high):,})"
         rows.append((f"{_name(pair.before)} → {_name(pair.after)}", number))
-    panel(rows, f"Most frequent pairs ({len(pairs)} of {len(released.pairs):,}), in cases", "cyan")
+    if rows:
+        yield Table(f"Most frequent pairs ({len(rows)} of {len(released.pairs):,}), in cases", rows)
 
 
 def _name(node: MapNode) -> str:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC
-from .console import console, panel, print_json, progress, rows_of
-from .log import COLUMNS, READING
-from .options import AsJson, opt, with_settings
+from .console import Rows, Table, answer, named, progress
+from .options import COLUMNS, READING, AsJson, opt, with_settings
 
 if TYPE_CHECKING:
     from ..evaluation.audit import Audit, Finding
@@ -59,24 +58,13 @@ def audit(
             canaries=canaries,
             public=tuple(public or ()),
         )
-    if as_json:
-        print_json(result.as_json() | {"confidential": True})
-    else:
-        _show(result)
+    tables = [Table(finding.name, [("assumed", finding.null), *_words(finding, result)]) for finding in result.findings]
+    answer(as_json, result.as_json() | {"confidential": True}, CONFIDENTIAL_HEADING, *tables, result.verdict)
     if result.contradictions:
         raise typer.Exit(CONTRADICTED)
 
 
-def _show(result: Audit) -> None:
-    out = console()
-    out.print(CONFIDENTIAL_HEADING, style="bold yellow")
-    for finding in result.findings:
-        out.print(finding.name, style="bold")
-        out.print(rows_of([("assumed", finding.null), *_words(finding, result)]))
-    out.print(result.verdict, style="bold red" if result.contradictions else "bold")
-
-
-def _words(finding: Finding, result: Audit) -> list[tuple[str, str]]:
+def _words(finding: Finding, result: Audit) -> Rows:
     if finding.reason:
         return [("not tested", finding.reason)]
     needed = finding.needed(result.level)
@@ -114,18 +102,14 @@ def experiment(
         table = run_experiment(wanted, target, watch, processes)
     means = write_summary(summary(wanted, table), summary_path(target))
     failed = table.filter(table["error"].is_not_null())
-    if as_json:
-        facts = {
-            "results": str(target),
-            "summary": str(means),
-            "runs": len(table),
-            "failed": len(failed),
-        }
-        print_json(facts | {"confidential": True})
-        return
-    runs = f"{len(table):,}, {len(failed):,} of them failed and count as empty releases"
-    rows = [("results", str(target)), ("means", f"{means}, with 95 % intervals"), ("runs", runs)]
-    causes = failed.group_by("label", "error", maintain_order=True).len()
-    for label, error, times in causes.sort("len", descending=True, maintain_order=True).head(5).iter_rows():
-        rows.append(("failed", f"{times:,} × {label}: {error}"))
-    panel(rows, CONFIDENTIAL_UNLESS_PUBLIC, "yellow")
+    causes = (
+        failed.group_by("label", "error", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    )
+    facts = {"results": str(target), "summary": str(means), "runs": len(table), "failed": len(failed)}
+    rows = [
+        ("results", str(target)),
+        ("means", f"{means}, with 95 % intervals"),
+        ("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases"),
+        *named("failed", [f"{times:,} × {label}: {error}" for label, error, times in causes.head(5).iter_rows()]),
+    ]
+    answer(as_json, facts | {"confidential": True}, Table(CONFIDENTIAL_UNLESS_PUBLIC, rows, "yellow"))

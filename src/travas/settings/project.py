@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import attrs
@@ -17,6 +17,7 @@ from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..budget.policy import Policy, check_keys, load_toml
 from ..errors import ParameterError, check_encodable, shown
+from ..explain import check_stated_cases
 from ..log.abstraction import Abstraction, read_activities
 from ..mechanisms.mechanism import Mechanism, References
 from ..mechanisms.registry import MECHANISMS, from_description, options_of
@@ -197,6 +198,11 @@ class Project:
     def unit(self) -> PrivacyUnit:
         """Who is protected."""
         return self.with_values(dict.fromkeys(("period", *_PERIOD))).reading().privacy_unit
+
+    @property
+    def stated_cases(self) -> int | None:
+        """The approximate number of cases, if it is stated."""
+        return check_stated_cases(cast("int | None", self.values.get("stated_cases")))
 
     def reading(self) -> Reading:
         """Return the rule from events to variants.

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from ..errors import OutputError, ParameterError
-from ..explain import check_stated_cases
 from ..outputs.guarantee_file import guarantee_path
-from ..outputs.readme_file import release_files
 from ..pipeline import Outcome, Watch, run
 from ..report.report_file import check_report, write_report
 from ..sources.period import Calendar, Period, duration, latest_period
@@ -27,38 +25,15 @@ REPORT = "report.html"
 
 @dataclass(frozen=True)
 class ProjectRelease:
-    """What was made: the outcome of the pipeline, and the files. `outcome.variants` is confidential."""
+    """What was made: the outcome of the pipeline, the folder, and a report for each segment or for the release.
+
+    `outcome.variants` is confidential.
+    """
 
     outcome: Outcome
     period: str | None
     folder: Path
-    release: Path
-    stated_cases: int | None
-
-    @property
-    def report(self) -> Path:
-        """The report for the data protection officer; with segments, that on the first."""
-        return self.reports[0]
-
-    @property
-    def reports(self) -> tuple[Path, ...]:
-        """The report on each segment; without segments the only one."""
-        names = (
-            [f"{release.name}.{REPORT}" for release in self.outcome.outputs]
-            if self.outcome.release.segment
-            else [REPORT]
-        )
-        return tuple(self.folder / name for name in names)
-
-    @property
-    def guarantee(self) -> Path:
-        """The guarantee file."""
-        return release_files(self.release)[1]
-
-    @property
-    def readme(self) -> Path:
-        """The text that travels with the release."""
-        return release_files(self.release)[0]
+    reports: tuple[Path, ...]
 
 
 def with_period(project: Project, now: datetime | None = None) -> Project:
@@ -79,33 +54,29 @@ def with_period(project: Project, now: datetime | None = None) -> Project:
 
 
 def make_release(project: Project, watch: Watch, caution: Callable[[str], None] = lambda _: None) -> ProjectRelease:
-    """Make the release of a project, or of its period; `add_report` adds the report."""
+    """Make the release of a project, or of its period, with a report for the data protection officer."""
     project = with_period(project).with_values({"output": project.stated("output", "release.xes.gz")})
-    request, period = project.request(), project.reading().period
+    request, period, stated_cases = project.request(), project.reading().period, project.stated_cases
     folder = project.path(project.stated("folder", "releases")) / (period.folder if period else WHOLE_LOG)
     output = folder / project.path(project.required("output")).name
-    stated_cases = check_stated_cases(cast("int | None", project.values.get("stated_cases")))
-    guarantee = release_files(output)[1]
     with _new_folder(folder):
-        check_report(folder / REPORT, "fail", guarantee, output)
+        check_report(folder / REPORT, "fail", guarantee_path(output), output)
         outcome = run(replace(request, output=output, about=_about(project, request.about, period)), watch, caution)
-    return ProjectRelease(outcome, period.name if period else None, folder, outcome.outputs[0], stated_cases)
-
-
-def add_report(project: Project, made: ProjectRelease) -> None:
-    """Write the reports on a release of a project. Whatever fails belongs into `made.outcome.after_release()`."""
-    account = made.outcome.account
-    for release, report in zip(made.outcome.outputs, made.reports, strict=True):
-        write_report(
-            guarantee_path(release),
-            release,
-            report,
-            reason=project.stated("reason"),
-            account=account if account is not None and account.name else None,
-            stated_cases=made.stated_cases,
-            policy=made.outcome.policy,
-            signed_off_by=project.stated("signed_off_by"),
-        )
+    with outcome.after_release():
+        names = [f"{each.name}.{REPORT}" for each in outcome.outputs] if outcome.release.segment else [REPORT]
+        reports = tuple(folder / name for name in names)
+        for release, report in zip(outcome.outputs, reports, strict=True):
+            write_report(
+                guarantee_path(release),
+                release,
+                report,
+                reason=project.stated("reason"),
+                account=outcome.account if outcome.account is not None and outcome.account.name else None,
+                stated_cases=stated_cases,
+                policy=outcome.policy,
+                signed_off_by=project.stated("signed_off_by"),
+            )
+    return ProjectRelease(outcome, period.name if period else None, folder, reports)
 
 
 @contextmanager

@@ -1,0 +1,279 @@
+"""The commands of projects: `doctor` and `init` write one for a log, `release` makes its releases."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError, TravasError
+from .console import Rows, Table, answer, console, named, phases, print_caution, progress
+from .options import (
+    COLUMNS,
+    READING,
+    AsJson,
+    Changes,
+    Force,
+    LogArgument,
+    Quiet,
+    changes,
+    existing,
+    here,
+    opt,
+    with_settings,
+)
+
+if TYPE_CHECKING:
+    from ..log.log import Log
+    from ..settings.project import Project
+    from ..sources.doctor.diagnosis import LogDiagnosis, ReadingChoice
+
+_NOT_PROPOSED = (
+    "Not proposed, because it must not be chosen by looking at the log: epsilon, delta, max_cases, edges of attributes, "
+    "alphabets, groups."
+)
+_BEGIN = {"epsilon": "1", "delta": "1e-6", "output": "release.xes.gz"}
+"""What a new project begins with, whatever the log is."""
+
+
+@with_settings(READING, COLUMNS)
+def doctor(
+    log: LogArgument = None,
+    output: Annotated[
+        Path | None, opt("Write a project that reads the log as found: for travas release.", "FILE", "--output", "-o")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    *,
+    project: Project,
+) -> None:
+    """Examine a log, print how it is read and how large it is, and the next command. The output is confidential.
+
+    Nothing is charged. With -o, the settings that were found are written to a project file; its ε and δ do not depend on
+    the log: change them before the release.
+
+    Example: travas doctor export.csv -o travas.toml
+    """
+    from ..outputs.atomic import check_target
+
+    project = project if log is None else here(project, {"log": log})
+    if output is not None:
+        check_target(output, existing(force))
+    read_log, diagnosis = _read(project, _examined(project))
+    if output is not None:
+        _draft(project, diagnosis, output).save(output, existing(force))
+    facts = diagnosis.as_json() | {"project": output and str(output), "size": None}
+    parts: list[Table | str] = []
+    if read_log is not None:
+        unit = {"unit": read_log.unit.name, "max_cases": read_log.unit.max_cases, "counted": read_log.counted}
+        facts["size"] = asdict(read_log.summary()) | unit | {"notes": list(read_log.notes)}
+        parts += [Table(CONFIDENTIAL_HEADING, _size(read_log), "yellow")]
+        parts += [f"{CONFIDENTIAL} {note}" for note in read_log.notes]
+    answer(as_json, facts, *parts, _findings(diagnosis), *_next_steps(diagnosis, output), _NOT_PROPOSED)
+
+
+def init(
+    log: Annotated[str, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize.")],
+    output: Annotated[Path, opt("The project file.", "FILE", "--output", "-o")] = Path("travas.toml"),
+    changed: Changes = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a project file, travas.toml: what travas doctor -o writes, completed by five questions, or by --set.
+
+    Example: travas init hospital.csv --set dataset=hospital --set end_activity=discharge --set reason="Decided on 3 May."
+    """
+    from ..outputs.atomic import check_target
+    from ..settings.project import Project
+    from ..settings.table import BY_NAME
+
+    check_target(output, existing(force))
+    project = Project().with_values({"log": log, **changes(changed or (), BY_NAME)})
+    project.text()  # refuses a password before the log is opened
+    diagnosis = _examined(project)
+    draft = _draft(project, diagnosis, output)
+    if sys.stdin.isatty() and not changed and not as_json and not quiet:
+        draft = _asked(draft, diagnosis.choices)
+    if {"end_activity", "gap"} & set(draft.values):
+        draft = draft.with_values({"every": "month", "grace": "7d", **draft.values})
+    draft.save(output, existing(force))
+    command = _release_command(output)
+    steps = named("choose", map(_meanings, diagnosis.choices))
+    if dataset := draft.stated("dataset"):
+        budget = f"travas budget create {shlex.quote(dataset)} --epsilon 1 --delta 1e-6, if the ledger does not have it"
+        steps.append(("budget", budget))
+    steps += [("project", str(output)), ("next", f"read it, change it, then: {command}")]
+    facts = {"project": str(output), "next": command, "confidential_findings": diagnosis.as_json()["findings"]}
+    answer(as_json, facts, _findings(diagnosis, ("choice", "problem")), Table("", steps))
+
+
+def release(
+    file: Annotated[Path, typer.Argument(metavar="PROJECT", help="The project file.")] = Path("travas.toml"),
+    period: Annotated[
+        str | None,
+        opt("The period: 2026-02, 2026-Q1, 2026-W07 … Default: the last whose grace period has passed.", "PERIOD"),
+    ] = None,
+    changed: Changes = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the release of a project, or of one of its periods: release, guarantee, README, report and charge.
+
+    A period that was released before is refused.
+
+    Example: travas release travas.toml --period 2026-02
+    """
+    from ..outputs.readme_file import release_files
+    from ..settings.project import Project
+    from ..settings.series import make_release
+    from ..settings.table import BY_NAME
+    from .output import show_outcome
+
+    if not file.exists() and not file.suffix:
+        raise ParameterError(
+            f"{file}: no such project file; a period is an option: travas release --period {file}", field="period"
+        )
+    stated = changes(changed or (), BY_NAME) | ({} if period is None else {"period": period})
+    project = here(Project.load(file), stated)
+    with phases() as watch:
+        made = make_release(project, watch, print_caution)
+    with made.outcome.after_release():
+        report, [readme, *_] = made.reports[0], release_files(made.outcome.outputs[0])
+        files = {"period": made.period, "folder": str(made.folder), "report": str(report), "readme": str(readme)}
+        show_outcome(made.outcome, project.stated_cases, as_json, files, f"read and hand over {report}")
+
+
+# ------------------------------------------------------------------------------------------------ what the doctor finds
+
+
+def _examined(project: Project) -> LogDiagnosis:
+    """Examine a log, as far as a project does not say how it is read."""
+    from ..sources.doctor.diagnosis import LogDiagnosis, Observation
+    from ..sources.doctor.examination import doctor as examine
+    from ..sources.files import without_secrets
+
+    reading = project.with_values(dict.fromkeys(name for name in project.values if name not in READING)).reading()
+    if _is_only_read(project.source):
+        note = Observation("source", "of standard input and Spark the size alone is shown; set the columns yourself")
+        return LogDiagnosis(without_secrets(project.source), (note,), reading)
+    with progress("examining the log"):
+        return examine(project.source, reading)
+
+
+def _is_only_read(source: str) -> bool:
+    """Whether the doctor does not examine a source: standard input and Spark."""
+    return source == "-" or source.startswith("spark:")
+
+
+def _read(project: Project, diagnosis: LogDiagnosis) -> tuple[Log | None, LogDiagnosis]:
+    """Read the log as it is proposed; if it cannot be read like that, this is one more problem."""
+    from ..sources.doctor.diagnosis import Observation
+    from ..sources.engine import read
+
+    if diagnosis.problems:
+        return None, diagnosis
+    try:
+        with progress("reading the log") as watch:
+            return read(project.source, diagnosis.reading, watch), diagnosis
+    except TravasError as error:
+        if _is_only_read(project.source):
+            raise
+        problem = Observation("reading", str(error), "problem", error.field)
+        return None, replace(diagnosis, findings=(*diagnosis.findings, problem))
+
+
+def _draft(project: Project, diagnosis: LogDiagnosis, file: Path) -> Project:
+    """A project in this file: what is set, and how the doctor proposes to read the log, but for what the values leave open."""
+    from ..settings.project import Project as Draft
+    from ..sources.doctor.diagnosis import settings_of
+
+    left_open = {choice.name for choice in diagnosis.choices}
+    found = {
+        name: "tab" if value == "\t" else value
+        for name, value in settings_of(diagnosis.reading)
+        if name not in left_open
+    }
+    log = project.source
+    if not ("://" in log or _is_only_read(log) or Path(log).is_absolute()):  # a path starts from the file's folder
+        log = os.path.relpath(log, file.absolute().parent)
+    return Draft(home=file.parent).with_values({**_BEGIN, **found, **project.values, "log": log})
+
+
+def _size(log: Log) -> Rows:
+    from ..explain import counted_per
+
+    rows: Rows = [] if log.unit.is_case else [("counted", counted_per(log.unit, log.counted))]
+    for name, value in asdict(log.summary()).items():
+        rows.append((name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}"))
+    return rows
+
+
+def _findings(diagnosis: LogDiagnosis, levels: tuple[str, ...] = ("fact", "choice", "problem")) -> Table:
+    """What the doctor found. Confidential."""
+    rows = []
+    for finding in diagnosis.findings:
+        if finding.level in levels:
+            option = f" (option --{finding.field.replace('_', '-')})" if finding.field else ""
+            rows.append((finding.topic, finding.text + option, "" if finding.level == "fact" else finding.level))
+    return Table(CONFIDENTIAL_HEADING, rows, "yellow")
+
+
+def _meanings(choice: ReadingChoice) -> str:
+    meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
+    return f"{choice.name}, which the values leave open ({meanings})"
+
+
+def _release_command(project: Path) -> str:
+    return "travas release" + ("" if project == Path("travas.toml") else f" {shlex.quote(str(project))}")
+
+
+def _next_steps(diagnosis: LogDiagnosis, output: Path | None) -> list[str]:
+    """Say how this log is released."""
+    before = "fix the problems above, or use the options that they name; then " if diagnosis.problems else ""
+    if output is not None:
+        chosen = [f"choose     {_meanings(choice)}" for choice in diagnosis.choices]
+        return [f"project    {output}", *chosen, f"next       {before}read it, change it: {_release_command(output)}"]
+    lines = diagnosis.command_lines()
+    options = "" if " --" in lines[0].partition(" --epsilon")[0] else "; no options are needed"
+    return [
+        f"next       {before}release this log{', by one of' if len(lines) > 1 else ''}{options}:",
+        *(f"  {line}" for line in lines),
+        "\nA synthetic log of full traces: travas synthesize; a process map: travas map; the same options.",
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------------- questions
+
+_QUESTIONS = {
+    "dataset": "Name of the data set in the ledger. Everything that is released about the same people is added up under it.",
+    "unit": "Column that identifies the person. Empty: one case is protected, not a person who has several.",
+    "max_cases": "Maximum number of cases counted per person. Public; a larger number needs more noise.",
+    "epsilon": "ε of one release. At ε = 1, whoever guesses whether a case was in the log is right in 73 % at best; at 2, 88 %.",
+    "end_activity": "Activities that close a case, with semicolons. Then releases of different months cost once. Empty: one "
+    "release of the whole log.",
+    "reason": "Why these parameters are right. It is printed in the report.",
+}
+
+
+def _asked(draft: Project, choices: tuple[ReadingChoice, ...]) -> Project:
+    """Complete a new project by questions, what the values leave open first."""
+    for choice in choices:
+        draft = draft.with_values({choice.name: _ask(choice.name, _meanings(choice), choice.options[0][0])})
+    name = Path(draft.stated("log").partition("?")[0]).name.partition(".")[0] or "log"
+    for question, explanation in _QUESTIONS.items():
+        if question != "max_cases" or "unit" in draft.values:
+            given = _ask(question, explanation, name if question == "dataset" else draft.stated(question))
+            parts = tuple(part.strip() for part in given.split(";") if part.strip())
+            draft = draft.with_values({question: parts if question == "end_activity" else given or None})
+    return draft
+
+
+def _ask(name: str, explanation: str, default: str) -> str:
+    console().print(f"\n{explanation}")
+    return str(typer.prompt(name, default=default, show_default=bool(default))).strip()
