@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-counts bench-ladder bench-ledger bench-map bench-maps bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce screenshots lint tutorials clean
+.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-counts bench-ladder bench-ledger bench-map bench-maps bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce scorecard screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -118,6 +118,14 @@ bench-utility: .venv/installed-bench
 bench-ledger: .venv/installed-bench
 	$(BIN)/python benchmarks/ledger.py
 
+.venv-scorecard/installed: .venv/installed Makefile
+	$(PYTHON) -m venv .venv-scorecard
+	.venv-scorecard/bin/pip install --quiet --disable-pip-version-check anonymeter ebi-pm log-distance-measures scikit-learn
+	touch $@
+
+scorecard: .venv-scorecard/installed ## synthetic logs in the measures of other projects, in an environment of its own: half an hour; resumes where it stopped
+	.venv-scorecard/bin/python benchmarks/scorecard.py
+
 reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores; resumes where it stopped
 	mkdir -p experiments/results
 	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet
@@ -167,4 +175,4 @@ screenshots: .venv/installed-test ## the pictures of the page in docs/images
 	PYTHONPATH=tests $(BIN)/python tests/e2e/map_screenshots.py
 
 clean:
-	rm -rf .venv .venv-oldest .coverage .coverage.* demo-release build dist
+	rm -rf .venv .venv-oldest .venv-scorecard .coverage .coverage.* demo-release build dist
