@@ -18,25 +18,8 @@ from travas.trusted.guarantee import Counted
 TIE = "lifecycle:transition"  # orders ties, and is the lifecycle of the event
 COLUMNS = ("case_id", "activity", "timestamp", TIE, "person")
 NAMES = (
-    "a",
-    "A",
-    "a ",
-    "ä",
-    "a\u0308",
-    "1",
-    "1.0",
-    "01",
-    "NA",
-    "null",
-    "x,y",
-    'q"q',
-    '"',
-    "l\nl",
-    "r\rr",
-    "é",
-    " ",
-    "",
-)
+    "a", "A", "a ", "ä", "a\u0308", "1", "1.0", "01", "NA", "null", "x,y", 'q"q', '"', "l\nl", "r\rr", "é", " ", "",
+)  # fmt: skip
 TIMES = (
     "2020-01-01T00:00:00", "2020-01-01T00:00:00Z", "2020-01-01T01:00:00+01:00", "2020-01-01 00:00:00.000001",
     "2020-01-01", "2019-12-31T22:00:00-02:00", "2020-01-01T00:00:00.000002", "2020-01-01T00:00:01", "2020-01-01T00:00", "",

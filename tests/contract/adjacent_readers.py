@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import csv as csv_module
-import gzip
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
-from xml.sax.saxutils import quoteattr
 
+import compared_engines
 import polars as pl
 import pytest
-from adjacent_logs import COLUMNS, TIE, PlainLog, Reader, Row, Rule
-from compared_engines import load_sqlite
+from adjacent_logs import COLUMNS, TIE, PlainLog, Reader, Rule
+from compared_engines import Engine
 
 from travas import Log, read
 
@@ -31,31 +31,14 @@ def typed(rows: PlainLog) -> pl.DataFrame:
     return table.with_columns(pl.when((pl.col(n) != "") | odd).then(pl.col(n)).alias(n) for n in ("activity", TIE))
 
 
-def xes(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
-    path = folder / ("log.xes.gz" if len(rows) % 2 else "log.xes")
-    path.write_bytes(gzip.compress(_xes_content(rows), 1) if len(rows) % 2 else _xes_content(rows))
-    return read(path, rule.reading())
+def of_frame(engine: Engine, form: Callable[[PlainLog], pl.DataFrame] = typed) -> Reader:
+    """The reader of an engine that is given a data frame."""
 
+    def reader(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
+        return engine(form(rows), rule.reading(), folder, request)
 
-def _xes_content(rows: PlainLog) -> bytes:
-    def value(text: str) -> str:
-        return quoteattr(text, {"\n": "&#10;", "\r": "&#13;"})
-
-    cases: dict[str, list[Row]] = {}
-    for row in rows:
-        cases.setdefault(row[0], []).append(row)
-    lines = ["<log>"]
-    for case, events in cases.items():
-        person = next((row[4] for row in events if row[4]), "")
-        lines.append(f'<trace><string key="concept:name" value={value(case)}/>')
-        lines.append(f'<string key="person" value={value(person)}/>' if person else "")
-        for _, activity, moment, tie, _ in events:
-            lines.append(f'<event><string key="concept:name" value={value(activity)}/>')
-            lines.append(
-                f'<date key="time:timestamp" value={value(moment)}/><string key="{TIE}" value={value(tie)}/></event>'
-            )
-        lines.append("</trace>")
-    return "\n".join([*lines, "</log>"]).encode()
+    reader.__name__ = engine.__name__
+    return reader
 
 
 def pm4py_log(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
@@ -90,34 +73,12 @@ def arrow(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) ->
     return read(folder / "log.feather", rule.reading())
 
 
-def _write_csv(rows: PlainLog, path: Path, quoting: Literal[0, 1]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv_module.writer(stream, quoting=quoting)  # lines end in CR LF, so a bare CR is quoted
-        writer.writerow(COLUMNS)
-        writer.writerows(rows)
-
-
 def csv(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    _write_csv(rows, folder / "log.csv", csv_module.QUOTE_ALL if rule.max_cases == 1 else csv_module.QUOTE_MINIMAL)
+    quoting: Literal[0, 1] = csv_module.QUOTE_ALL if rule.max_cases == 1 else csv_module.QUOTE_MINIMAL
+    with (folder / "log.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv_module.writer(stream, quoting=quoting)  # lines end in CR LF, so a bare CR is quoted
+        writer.writerows([COLUMNS, *rows])
     return read(folder / "log.csv", rule.reading())
-
-
-def parquet(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    texts(rows).write_parquet(folder / "log.parquet")
-    return read(folder / "log.parquet", rule.reading())
-
-
-def parquet_folder(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    for number, part in enumerate(_parts(rows)):
-        typed(part).write_parquet(folder / f"{number}.parquet")
-    return read(folder, rule.reading())
-
-
-def _parts(rows: PlainLog) -> list[list[Row]]:
-    parts: list[list[Row]] = [[], [], []]
-    for row in rows:
-        parts[(len(row[0]) + len(row[1])) % 3].append(row)
-    return parts
 
 
 def polars(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest) -> Log:
@@ -134,34 +95,6 @@ def pandas_frame(rows: PlainLog, rule: Rule, _: Path, __: pytest.FixtureRequest)
     return read(frame.astype(kinds), rule.reading())
 
 
-def duckdb(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    import duckdb as library
-
-    with library.connect(folder / "log.db") as connection:
-        connection.register("loaded", typed(rows).to_arrow())
-        connection.execute("CREATE TABLE events AS SELECT * FROM loaded")
-    return read(folder / "log.db", rule.reading(**({} if rule.max_cases > 1 else {"query": "FROM events"})))
-
-
-def sqlite(rows: PlainLog, rule: Rule, folder: Path, _: pytest.FixtureRequest) -> Log:
-    load_sqlite(typed(rows), folder / "log.sqlite")
-    return read(folder / "log.sqlite", rule.reading())
-
-
-def postgres(rows: PlainLog, rule: Rule, _: Path, request: pytest.FixtureRequest) -> Log:
-    server = request.getfixturevalue("postgres")
-    name = server.load(typed(rows))
-    return read(server.url, rule.reading(**({"table": name} if rule.max_cases > 1 else {"query": f"TABLE {name}"})))
-
-
-def spark(rows: PlainLog, rule: Rule, folder: Path, request: pytest.FixtureRequest) -> Log:
-    session = request.getfixturevalue("spark")
-    typed(rows).write_parquet(folder / "log.parquet")
-    if rule.max_cases > 1:
-        return read(f"spark:{folder}/log.parquet", rule.reading())
-    return read(session.read.parquet(f"{folder}/log.parquet").repartition(5), rule.reading())
-
-
 @dataclass(frozen=True)
 class Tried:
     """A reader, how many pairs lie in one table, and how many batches of them a short run tries."""
@@ -172,18 +105,21 @@ class Tried:
     has_order: bool = True
 
 
+xes = of_frame(compared_engines.xes, texts)
+postgres = of_frame(compared_engines.postgres)
+spark = of_frame(compared_engines.spark)
 READERS = (
     Tried(xes, 1, 60),
     Tried(pm4py_log, 1, 20),
     Tried(excel, 1, 15),
     Tried(arrow, 1, 20),
     Tried(csv, 1, 30),
-    Tried(parquet, 1, 30),
-    Tried(parquet_folder, 1, 20),
+    Tried(of_frame(compared_engines.parquet, texts), 1, 30),
+    Tried(of_frame(compared_engines.folder), 1, 20),
     Tried(polars, 1, 30),
     Tried(pandas_frame, 1, 30),
-    Tried(duckdb, 10, 4, has_order=False),
-    Tried(sqlite, 10, 4, has_order=False),
+    Tried(of_frame(compared_engines.duckdb), 10, 4, has_order=False),
+    Tried(of_frame(compared_engines.sqlite), 10, 4, has_order=False),
     Tried(postgres, 20, 4, has_order=False),
     Tried(spark, 100, 1, has_order=False),
 )

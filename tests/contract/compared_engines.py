@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any
 from uuid import uuid4
+from xml.sax.saxutils import quoteattr
 
 import attrs
 import polars as pl
@@ -23,11 +25,36 @@ def parquet(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fix
 
 def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
     """Several files, several passes; cases lie across both."""
-    for place, part in enumerate(frame.iter_slices(-(-frame.height // 3))):
+    for place, part in enumerate(list(frame.iter_slices(max(-(-frame.height // 3), 1))) or [frame]):
         part.write_parquet(tmp_path / f"{place}.parquet")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("travas.sources.events.EVENTS_PER_PART", max(frame.height // 3, 1))
         return read(tmp_path, reading)
+
+
+def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
+    """A trace per case; the person is an attribute of the trace, everything else one of events."""
+    keys, of_traces = {"activity": "concept:name", "timestamp": "time:timestamp"}, ("case_id", "patient", "person")
+
+    def value(text: Any) -> str:
+        shown = text.isoformat() if isinstance(text, datetime) else str(text)
+        return quoteattr(shown, {"\n": "&#10;", "\r": "&#13;"})
+
+    lines = ["<log>"]
+    for (case,), events in frame.group_by("case_id", maintain_order=True):
+        lines.append(f'<trace><string key="concept:name" value={value(case)}/>')
+        for name in set(of_traces[1:]) & set(frame.columns):
+            lines += [f'<string key="{name}" value={value(person)}/>' for person in events[name] if person][:1]
+        for row in events.drop(of_traces, strict=False).iter_rows(named=True):
+            cells = [
+                f'<{"date" if key == "timestamp" else "string"} key="{keys.get(key, key)}" value={value(cell)}/>'
+                for key, cell in row.items()
+                if cell is not None
+            ]
+            lines += ["<event>", *cells, "</event>"]
+        lines.append("</trace>")
+    (tmp_path / "log.xes").write_bytes("\n".join([*lines, "</log>"]).encode())
+    return read(tmp_path / "log.xes", reading)
 
 
 def csv(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
@@ -51,18 +78,14 @@ def duckdb(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
 
 
 def sqlite(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
-    path = tmp_path / f"{uuid4().hex}.sqlite"
-    load_sqlite(frame, path)
-    return read(path, attrs.evolve(reading, table="events"))
-
-
-def load_sqlite(frame: pl.DataFrame, path: Path) -> None:
     """The frame as a table; it has whole numbers and texts only, as usual there."""
+    path = tmp_path / f"{uuid4().hex}.sqlite"
     texts = frame.with_columns((~pl.selectors.integer()).as_expr().cast(pl.String))
     columns = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" text' for name in frame.columns)
     with closing(connect(path)) as connection, connection:
         connection.execute(f"CREATE TABLE events ({columns})")
         connection.executemany(f"INSERT INTO events VALUES ({', '.join('?' * frame.width)})", texts.iter_rows())
+    return read(path, attrs.evolve(reading, table="events"))
 
 
 def postgres(frame: pl.DataFrame, reading: Reading, _: Path, request: pytest.FixtureRequest) -> Log:

@@ -28,25 +28,8 @@ def log(rows: list[tuple[Any, ...]], kind: pl.DataType | None = None, **more: li
 
 NAMES = ["b", "B", "a", "A", "ä", "z", "é", "_", "-", " a", "a ", "€", "😀", "Z", "aa", "1", "10", "9"]
 ODD = [
-    '"',
-    "'",
-    "a,b",
-    "a|b",
-    "a→b",
-    "x\ny",
-    "x\r\ny",
-    "\t",
-    "\\",
-    "\\N",
-    "{events}",
-    "%s",
-    "$1",
-    "NULL",
-    "--",
-    ";",
-    "`",
-    "[]",
-]
+    '"', "'", "a,b", "a|b", "a→b", "x\ny", "x\r\ny", "\t", "\\", "\\N", "{events}", "%s", "$1", "NULL", "--", ";", "`", "[]",
+]  # fmt: skip
 ODD_COLUMNS = {"case_id": 'ca"se {id}', "activity": "acti`vity\n'", "timestamp": "%time:stamp?"}
 
 

@@ -5,33 +5,31 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import attrs
 import numpy as np
 import polars as pl
 import pytest
-from compared_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, spark, sqlite
+from compared_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, spark, sqlite, xes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
 
+from plain_abstractions import CHAINS, abstraction_of, generalised
 from travas import Log, Period, Reading, read
 from travas.log import questions as q
-from travas.log.abstraction import Abstraction
 from travas.log.questions import Details, Totals
 from travas.trusted.guarantee import Counted
 
 BERLIN = "Europe/Berlin"
 ACTIVITIES = ("b", "a", "é", "d")
 DETAILS = Details("read", ("channel",), ("age",))
-READING = Reading(ties="activity", details=DETAILS)
+READING = Reading(order="time", ties="activity", details=DETAILS)
 Row = tuple[str, str, datetime, str | None, float | None, str]
 """Case, activity, time, channel, age and patient."""
 
@@ -142,23 +140,6 @@ def check(totals: Totals, cases: Sequence[PlainCase], zone: str = BERLIN) -> Non
     assert totals.value_sums(VALUES) == plain_values(VALUES, cases)
 
 
-def xes(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.FixtureRequest) -> Log:
-    """A trace per case; attributes of events, patients of traces."""
-    lines = ["<log>"]
-    for (case,), events in frame.group_by("case_id", maintain_order=True):
-        lines.append(f'<trace><string key="concept:name" value={quoteattr(str(case))}/>')
-        lines.append(f'<string key="patient" value={quoteattr(str(events["patient"][0]))}/>')
-        for row in events.iter_rows(named=True):
-            lines.append(f'<event><string key="concept:name" value={quoteattr(row["activity"])}/>')
-            lines.append(f'<date key="time:timestamp" value="{row["timestamp"].isoformat()}"/>')
-            for key in ("channel", "age"):
-                lines.append("" if row[key] is None else f'<string key="{key}" value={quoteattr(str(row[key]))}/>')
-            lines.append("</event>")
-        lines.append("</trace>")
-    (tmp_path / "log.xes").write_text("\n".join([*lines, "</log>"]))
-    return read(tmp_path / "log.xes", attrs.evolve(reading, order="time"))
-
-
 ROWS = random_rows(60)
 READERS = (xes, parquet, folder, csv, pandas)
 
@@ -240,62 +221,19 @@ def test_only_cases_of_the_period_add_something_up_to_their_closing(
 
 # ------------------------------------------------------------------------------------------------------ abstractions
 
-Event = tuple[Any, datetime]
-
-
-def folded(events: list[Event]) -> list[Event]:
-    return [event for place, event in enumerate(events) if not place or event[0] != events[place - 1][0]]
-
-
-def firsts(events: list[Event]) -> list[Event]:
-    return [event for place, event in enumerate(events) if event[0] not in {name for name, _ in events[:place]}]
-
-
-def without_loops(events: list[Event]) -> list[Event]:
-    left: list[Event] = []
-    for event in events:
-        left.append(event)
-        names = [name for name, _ in left]
-        sizes = range(1, len(left) // 2 + 1)
-        size = next((size for size in sizes if names[-size:] == names[-2 * size : -size]), 0)
-        del left[len(left) - size :]
-    return left
-
-
-GROUPS = {"a": "é", "b": "group", "B": "group"}
-STEPS_OF_TRACES: dict[str, tuple[Any, Callable[[list[Event]], list[Event]]]] = {
-    "fold": ("fold", folded),
-    "first": ("first", firsts),
-    "prefix": ("prefix:2", lambda events: events[:2]),
-    "suffix": ("suffix:2", lambda events: events[-2:]),
-    "set": ("set", lambda events: sorted(firsts(events), key=lambda event: event[0])),
-    "loops": ("loops", without_loops),
-    "only": ({"only": ["a", "b"]}, lambda events: [event for event in events if event[0] in "ab"]),
-    "without": ({"without": ["a", "b"]}, lambda events: [event for event in events if event[0] not in "ab"]),
-    "group": (
-        {"group": [list(pair) for pair in GROUPS.items()]},
-        lambda events: [(GROUPS.get(name, name), time) for name, time in events],
-    ),
-}
-LONG = (("group", "fold", "suffix"), ("without", "set", "prefix"), ("only", "first"))
-CHAINS = [*((name,) for name in STEPS_OF_TRACES), *LONG]
-
-
-def generalised(chain: Sequence[str], case: PlainCase) -> PlainCase:
-    events: list[Event] = list(zip(case.activities, case.times, strict=True))
-    for name in chain:
-        events = STEPS_OF_TRACES[name][1](events)
-    return PlainCase(tuple(name for name, _ in events), tuple(time for _, time in events), case.values)
-
-
-def abstraction_of(chain: Sequence[str]) -> Abstraction:
-    return Abstraction.from_json([STEPS_OF_TRACES[name][0] for name in chain])
-
 
 @pytest.mark.parametrize("chain", CHAINS, ids=" | ".join)
-def test_events_that_an_abstraction_keeps_keep_their_times(chain: Sequence[str]) -> None:
+def test_events_that_an_abstraction_keeps_keep_their_times(
+    chain: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In many small blocks of cases, as a large log is summed."""
+    monkeypatch.setattr("travas.sources.encoded_cases.BLOCK", 10)
     variants = read(table(ROWS), attrs.evolve(READING, abstraction=abstraction_of(chain)))
-    check(totals_of(variants), [generalised(chain, case) for case in plain_cases(ROWS).values()])
+    cases = []
+    for case in plain_cases(ROWS).values():
+        events = generalised(chain, list(zip(case.activities, case.times, strict=True)))
+        cases.append(replace(case, activities=tuple(a for a, _ in events), times=tuple(time for _, time in events)))
+    check(totals_of(variants), cases)
 
 
 # --------------------------------------------------------------------------------------------------------- adjacency
@@ -343,13 +281,3 @@ def test_one_case_more_adds_exactly_its_vector_of_bounded_norm(
     before, after = less.value_sums(VALUES), more.value_sums(VALUES)
     changed = {value: n for value in after if (n := after[value] - before.get(value, 0))}
     assert changed == {newcomer.values["channel"]: VALUES.contribution}
-
-
-@given(LOGS)
-@settings(max_examples=10, deadline=None)
-def test_readers_of_files_agree_on_any_log(log: list[list[tuple[str, int, str, float | None]]]) -> None:
-    rows = rows_of(log)
-    cases = list(plain_cases(rows).values())
-    with TemporaryDirectory() as place:
-        for reader in (xes, csv, parquet, pandas):
-            check(totals_of(reader(table(rows), READING, Path(place), None)), cases, LONDON)  # type: ignore[arg-type]

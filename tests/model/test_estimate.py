@@ -4,20 +4,17 @@ from collections import Counter
 from dataclasses import replace
 from math import isfinite
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from travas import Log, Optimal
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection, Travas
-from travas.releases.estimate import MOST_THRESHOLDS, _whole, estimate
+from travas.releases.estimate import MOST_THRESHOLDS, estimate
 from travas.sources.example_log import hospital_traces
 from travas.trusted.samplers import Seeded
 
-PARAMETERS = [(e, d) for e in ("0.001", "0.1", "1", "20") for d in ("1e-12", "1e-6", "0.01", "0.5")]
+PARAMETERS = [("0.01", "1e-12"), ("0.01", "0.5"), ("1", "1e-6"), ("20", "1e-12"), ("20", "0.5")]
 
 
 def rules(least: int = 1) -> list[PartitionSelection]:
@@ -59,15 +56,6 @@ def test_nothing_released_tells_nothing() -> None:
     assert found.spread == () and found.total == 0 and found.missing_cases is None
 
 
-@given(st.lists(st.floats(0, 1000), min_size=1, max_size=50))
-def test_whole_numbers_keep_the_total_and_are_at_least_one(values: list[float]) -> None:
-    whole = _whole(np.array(values))
-    assert min(whole) >= 1
-    assert sum(whole) == max(round(float(np.sum(values))), len(values))
-    if min(values) >= 2:
-        assert max(abs(a - b) for a, b in zip(whole, values, strict=True)) <= 1
-
-
 @pytest.mark.parametrize("make", [Optimal, Travas])
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.01"), ("0.1", "0.1"), ("2", "1e-4"), ("0.05", "0.5")])
 def test_an_interval_covers_any_true_count_exactly(make: type[PartitionSelection], epsilon: str, delta: str) -> None:
@@ -93,17 +81,3 @@ def test_it_is_post_processing() -> None:
     one = rule.release(Log.from_mapping({(str(n),): 3 + n for n in range(50)}))
     other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
     assert one.estimate == other.estimate == estimate(rule.keep_curve(), one.noisy)
-
-
-def test_totals_and_distributions_are_near_the_truth() -> None:
-    """Thirty seeded releases of the synthetic hospital log: the mean total within 10 %, raw totals far off."""
-    log: dict[tuple[str, ...], int] = {}
-    for trace in hospital_traces():
-        log[trace] = log.get(trace, 0) + 1
-    rule = mechanism("optimal", "1", "0.01")
-    variants = Log.from_mapping(log)
-    releases = [rule.with_random_bytes(Seeded(seed)).release(variants) for seed in range(30)]
-    totals = [release.estimate.total for release in releases]
-    raw = [sum(release.noisy) for release in releases]
-    assert np.mean(totals) == pytest.approx(4000, rel=0.1)
-    assert abs(np.mean(raw) - 4000) > 2 * abs(np.mean(totals) - 4000)

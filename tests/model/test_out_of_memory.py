@@ -10,23 +10,12 @@ import pytest
 from travas.errors import ChargedError, is_out_of_memory
 
 
-def after(cause: BaseException, error: BaseException) -> BaseException:
-    """The error as it is when it was raised from another one."""
-    try:
-        raise error from cause
-    except BaseException as raised:
-        return raised
-
-
-def handling(context: BaseException, error: BaseException) -> BaseException:
-    """The error as it is when it was raised while another one was handled."""
-    try:
-        try:
-            raise context
-        except BaseException:
-            raise error  # noqa: B904
-    except BaseException as raised:
-        return raised
+def handling(context: BaseException, error: BaseException, *, replaces: bool = False) -> BaseException:
+    """The error as it is when it was raised while another one was handled, or from that one."""
+    error.__context__ = context
+    if replaces:
+        error.__cause__ = context
+    return error
 
 
 def circle(first: BaseException, second: BaseException) -> BaseException:
@@ -49,7 +38,7 @@ OTHER = {
     "a disk": OSError(errno.ENOSPC, "No space left on device"),
     "a message of another library": ValueError("Cannot allocate memory"),
     "a name": NameError("name 'x' is not defined"),
-    "one that replaces it": after(ValueError("bad"), handling(MemoryError(), KeyError("x"))),
+    "one that replaces it": handling(ValueError("bad"), handling(MemoryError(), KeyError("x")), replaces=True),
     "a circle": circle(KeyError("x"), ValueError("bad")),
 }
 
