@@ -134,7 +134,7 @@ def test_a_newcomer_with_quotes_changes_no_other_or_is_refused(tmp_path: Path) -
     """
     chance, path = random.Random(14), tmp_path / "log.csv"
     met: Counter[str] = Counter()
-    for _ in range(400):
+    for _ in range(150):
         rows = [f"c{n},{activity},{note}" for n in range(4) for activity in "ab" for note in ("x", '"y"')]
         less = chance.sample(rows, 9)
         notes = ["".join(chance.choices('""\'ab', k=chance.randint(1, 4))) for _ in range(2)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import json
+import contextlib
+import io
 import os
 import re
 import shlex
 import shutil
 import tomllib
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,14 @@ from conftest import Ran, Run
 from travas.cli import main as cli
 from travas.cli.demo_command import demo
 
-LANGUAGES = {"console", "python", "toml", "json", "text", "cron", "ini", "yaml"}
-WITH_BLOCKS = [page for page in pages() if blocks((ROOT / page).read_text())]
+LANGUAGES = {"console", "python", "toml", "text", "cron", "ini", "yaml"}
+LONG = ("docs/cheat-sheet.md", "docs/budgets.md", "docs/every-month.md", "docs/experiments.md")
+"""These need ten seconds or more, for plans and experiments, and are tried by `make test-slow`."""
+WITH_BLOCKS = [
+    pytest.param(page, marks=pytest.mark.slow if page in LONG else ())
+    for page in pages()
+    if blocks((ROOT / page).read_text())
+]
 NUMBER = re.compile(r"[\d.,]*\d")
 
 
@@ -57,10 +63,6 @@ def folder(demo_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize("page", WITH_BLOCKS)
 def test_what_the_documents_show_runs(page: str, folder: Path, travas: Run) -> None:
-    _run_page(page, folder, travas)
-
-
-def _run_page(page: str, folder: Path, travas: Run) -> None:
     """Run all blocks of a page, in their order, in one process and one folder."""
     names: dict[str, Any] = {}
     printed = ""
@@ -73,12 +75,13 @@ def _run_page(page: str, folder: Path, travas: Run) -> None:
         elif block.language == "console":
             printed = "".join(_run(line, travas, where).out for line in _lines(block))
         elif block.language == "python":
-            _save(block, folder, "py")
-            printed = _python(block, names, where)
+            _save(block, folder)
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block.text, where, "exec"), names)
+            printed = out.getvalue()
         elif block.language == "toml":
-            _settings(block, folder)
-        elif block.language == "json":
-            json.loads(block.text)
+            tomllib.loads(block.text)
+            _save(block, folder)
         elif block.language == "text" and block.follows:
             _compare(block.text, printed, where)
         else:
@@ -112,14 +115,12 @@ def _run(line: str, travas: Run, where: str) -> Ran:
 
 def _patients() -> str:
     """A log with case attributes."""
-    rows = ["case_id,activity,timestamp,sex,age"]
-    for case in range(200):
-        person = f"{'FM'[case % 2]},{20 + case % 60}"
-        rows += [
-            f"{case},{activity},2025-01-{case % 28 + 1:02d} {hour}:00:00,{person}"
-            for hour, activity in ((10, "a"), (11, "b"))
-        ]
-    return "\n".join(rows) + "\n"
+    rows = [
+        f"{case},{activity},2025-01-{case % 28 + 1:02d} {hour}:00:00,{'FM'[case % 2]},{20 + case % 60}"
+        for case in range(200)
+        for hour, activity in ((10, "a"), (11, "b"))
+    ]
+    return "\n".join(["case_id,activity,timestamp,sex,age", *rows, ""])
 
 
 def _exists(line: str, where: str) -> None:
@@ -138,7 +139,9 @@ def _exists(line: str, where: str) -> None:
 def _check(block: Block, where: str) -> None:
     """Parse the commands of a block that is not run: their names and options must exist."""
     if block.language == "python":
-        _check_names(ast.parse(block.text), where)
+        for node in ast.walk(ast.parse(block.text)):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("travas"):
+                exec(ast.unparse(node))
         return
     commands = (
         re.findall(r"\btravas (?:\w+)(?: [^\n\"#]*)?", block.text) if block.language != "text" or block.not_run else []
@@ -147,21 +150,6 @@ def _check(block: Block, where: str) -> None:
     for line in commands:
         filled = re.sub(r"\{\{.*?\}\}", "2026-01", line)
         parsed(shlex.split(filled)[1:], where)
-
-
-def _check_names(tree: ast.Module, where: str) -> None:
-    """Check that what a script imports of travas exists, and can be called if it is called."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "travas":
-            module = import_module(node.module or "")
-            called = {
-                call.func.id
-                for call in ast.walk(tree)
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-            }
-            for alias in node.names:
-                assert hasattr(module, alias.name), f"{where}: {alias.name}"
-                assert alias.name not in called or callable(getattr(module, alias.name)), f"{where}: {alias.name}"
 
 
 def parsed(words: list[str], where: str) -> None:
@@ -175,25 +163,9 @@ def parsed(words: list[str], where: str) -> None:
     assert flags <= known, f"{where}: {flags - known}"
 
 
-def _python(block: Block, names: dict[str, Any], where: str) -> str:
-    import contextlib
-    import io
-
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(block.text, where, "exec"), names)
-    return out.getvalue()
-
-
-def _settings(block: Block, folder: Path) -> None:
-    """A TOML block is valid, and may be a file."""
-    tomllib.loads(block.text)
-    _save(block, folder, "toml")
-
-
-def _save(block: Block, folder: Path, suffix: str) -> None:
+def _save(block: Block, folder: Path) -> None:
     """A block whose first line is a comment with a file name is that file."""
-    if named := re.match(rf"# (\S+\.{suffix})\n", block.text):
+    if named := re.match(r"# (\S+\.(?:py|toml))\n", block.text):
         (folder / named[1]).write_text(block.text)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ import typer
 from page_blocks import ROOT, pages
 
 import travas
-from build_site import faults
 from reference_pages import TOPICS, names_of, reference_pages
 from travas.cli import main as cli
 from travas.cli.exit_codes import CODES
@@ -57,30 +55,11 @@ def test_links_between_documents_lead_to_files_of_the_repository() -> None:
 # --------------------------------------------------------------------------------------- what a user of the wheel sees
 
 
-def messages(path: Path) -> Iterator[str]:
-    """The texts of a module that are not docstrings."""
-    tree = ast.parse(path.read_text())
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docstrings = {
-        id(node.value)
-        for parent in ast.walk(tree)
-        for node in (parent.body if isinstance(parent, documented) else [])
-        if isinstance(node, ast.Expr)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield node.value
-
-
 def test_messages_refer_to_pages_that_a_user_of_the_wheel_can_open() -> None:
     known = {page.removeprefix("docs/").removesuffix(".md") for page in pages() if page.startswith("docs/")}
     known |= {page.removesuffix(".md") for page in reference_pages()}
-    found = set()
-    for path in (ROOT / "src").rglob("*.py"):
-        for text in messages(path):
-            if not re.fullmatch(r"docs/mechanisms/[\w-]+\.md", text):  # `Mechanism.proof`, for readers of the code
-                assert not re.search(r"docs/[\w/-]+\.md", text), f"{path}: {text}"
-            found |= set(re.findall(r"travas docs ([a-z][\w/-]*)", text))
+    texts = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    found = set(re.findall(r"travas docs ([a-z][\w/-]*)", texts))
     assert {page for page in found - known if not page.startswith("mechanisms/")} == set()  # a name is filled in
     assert {f"mechanisms/{name}" for name in MECHANISMS} <= known
 
@@ -148,26 +127,3 @@ def test_every_field_of_a_guarantee_file_is_documented(words: tuple[str, ...], t
     fields = set(content) | {f"{group}.{name}" for group in GROUPS for name in content[group]}
     missing = {name for name in fields - known - GROUPS if not re.fullmatch(EXPLAINED_TOGETHER, name)}
     assert missing == set()
-
-
-# ---------------------------------------------------------------------------------------------------------- the site
-
-
-def test_a_built_page_with_a_broken_link_or_a_request_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "index.html"
-    page.write_text('<a href="other.html#here">x</a><a href="https://example.org">x</a><img src="a.png">')
-    (tmp_path / "other.html").write_text('<h2 id="here">x</h2>')
-    (tmp_path / "a.png").touch()
-    assert faults(tmp_path) == []
-    for fault, word in (
-        ('<a href="missing.html">', "does not exist"),
-        ('<a href="other.html#there">', "no such anchor"),
-        ('<script src="https://unpkg.com/x">', "network"),
-        ('<link rel="stylesheet" href="//fonts.example/x.css">', "network"),
-        ('<img src="b.png">', "does not exist"),
-    ):
-        page.write_text(fault)
-        assert [word in problem for problem in faults(tmp_path)] == [True]
-    page.write_text("")
-    (tmp_path / "a.css").write_text("@font-face { src: url(https://fonts.example/x) }")
-    assert len(faults(tmp_path)) == 1

@@ -15,7 +15,7 @@ from travas.trusted.guarantee import Counted
 
 
 @pytest.mark.parametrize("counted", ["units", "cases"])
-@pytest.mark.parametrize(("engine", "name"), each_log(PERSONS, ("texts",)))
+@pytest.mark.parametrize(("engine", "name"), each_log(PERSONS, ()))
 def test_every_engine_counts_the_same_of_every_person(
     engine: Engine, counted: Counted, name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -89,26 +89,3 @@ def test_no_case_contributes_twice_while_the_log_grows_and_cases_are_reopened(ru
             ends = {f"{moment:%Y-%m}" for moment, activity in own if activity in RULES[0].end_activity}
             twice_if_naive += len(ends) > 1
     assert twice_if_naive > 20  # counting every case that ends in a month would have counted these more than once
-
-
-def test_an_event_after_the_grace_period_breaks_it() -> None:
-    """The assumption is not decoration: a late event fills the gap that closed the case, and it is closed again."""
-
-    def event(day: str, arrives: str) -> Arriving:
-        moment, arrival = (datetime.fromisoformat(f"2026-{text}T00:00:00+00:00") for text in (day, arrives))
-        return Arriving("0", moment, "# 0", arrival)
-
-    in_time = [event("01-05", "01-05"), event("01-20", "02-05"), event("02-04", "02-06")]
-    assert contributions(in_time, RULES[1], read) == {"0": ["2026-02"]}
-    too_late = [event("01-05", "01-05"), event("01-20", "02-07"), event("02-04", "02-07")]
-    assert contributions(too_late, RULES[1], read) == {"0": ["2026-01", "2026-02"]}
-
-
-def test_a_changed_event_breaks_it() -> None:
-    """With end activities late events cannot reopen a case, but the change of an event that closed one can."""
-    moments = [datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 2, 10, tzinfo=UTC)]
-    contributed = []
-    for month, moment in zip(MONTHS, moments, strict=False):
-        frame = table({"0": [(moment, "end")]})  # in February the date of the event is another
-        contributed.append(len(read(frame, Reading(period=attrs.evolve(RULES[0], name=month)))))
-    assert contributed == [1, 1]

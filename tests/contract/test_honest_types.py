@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
 import travas
@@ -31,27 +29,6 @@ def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     assert Times(weekend=[6, 5, 5]).weekend == (5, 6)
     assert Attribute("age", bins=["0", 18, 65]).bins == (Fraction(0), Fraction(18), Fraction(65))
     assert BudgetShares(times="0.2").times == Fraction(1, 5)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        travas.Reading(abstraction="first"),
-        Budget("1.5", "1e-6", "exact"),
-        Period("2026-02", end_activity=["end"], grace="7d"),
-        Times(weekend=[4, 5]),
-        Attribute("age", bins=[0, 18, 65]),
-        BudgetShares(times="0.2", attributes="0.1"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_values_are_equal_hashed_pickled_and_evolved_as_values(value: Any) -> None:
-    same = attrs.evolve(value)
-    assert (
-        same == value == pickle.loads(pickle.dumps(value)) and hash(same) == hash(value) and repr(same) == repr(value)
-    )
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        value.name = "other"
 
 
 def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:

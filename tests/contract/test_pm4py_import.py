@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -15,19 +15,14 @@ from pm4py.objects.petri_net.obj import PetriNet
 import travas
 from travas.pm4py import GUARANTEE, anonymize_differential_privacy
 
+NEW_YEAR = datetime(2025, 1, 1, tzinfo=UTC)
 STEPS = ("register", "visit", "test", "release")
 
 
 def frame_of(cases: int = 1500) -> pd.DataFrame:
     """Cases of one hour per step; every third stops after two steps. A person has two cases."""
     rows = [
-        (
-            f"c{case}",
-            step,
-            pd.Timestamp("2025-01-01", tz="UTC") + pd.Timedelta(hours=case + number),
-            f"p{case // 2}",
-            "<1>",
-        )
+        (f"c{case}", step, NEW_YEAR + timedelta(hours=case + number), f"p{case // 2}", "<1>")
         for case in range(cases)
         for number, step in enumerate(STEPS[:2] if case % 3 == 0 else STEPS)
     ]
@@ -65,17 +60,12 @@ def test_k_is_the_maximum_length(log: pd.DataFrame) -> None:
 
 def test_p_is_the_least_number_of_cases_of_a_variant() -> None:
     few = frame_of(900)
-    rare = [
-        (f"r{n}", step, pd.Timestamp("2025-01-01", tz="UTC"), "x", "") for n in range(40) for step in ("test", "visit")
-    ]
+    rare = [(f"r{n}", step, NEW_YEAR, "x", "") for n in range(40) for step in ("test", "visit")]
     log = pd.concat([few, pd.DataFrame(rare, columns=few.columns)])
     released = anonymize_differential_privacy(log, epsilon=2.0, k=10, p=150)
     assert set(variants(released)) <= {STEPS, STEPS[:2]} and min(variants(released).values()) >= 150
     assert released.attrs[GUARANTEE] and list(released.index) == list(range(len(released)))
     assert len(anonymize_differential_privacy(log, p=10**6)) == 0
-
-
-NEW_YEAR = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def trace_of(name: str, *events: dict[str, Any], **attributes: Any) -> Trace:
@@ -99,24 +89,20 @@ def test_a_trace_says_nothing_about_others() -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        trace_of(
-            "x", {"concept:name": "a", "time:timestamp": NEW_YEAR.astimezone(timezone(timedelta(hours=2)))}, age=3
-        ),
         trace_of("x", {"concept:name": "a", "time:timestamp": datetime(2025, 1, 1)}, age=3),
-        trace_of("x", {"concept:name": "a", "time:timestamp": "2025-01-01T00:00:00Z"}, age=3),
+        trace_of("x", {"concept:name": "a", "time:timestamp": "2025-01-01T00:00:00+02:00"}, age=3),
         trace_of("x", {"concept:name": "a"}),
         trace_of("x", {"concept:name": "a"}, age="old"),
         trace_of("x", {"concept:name": "a"}, age=2**70),
-        trace_of("x", {"concept:name": "a"}, age=30.5),
         trace_of("x", {"concept:name": "a", "note": 3}),
     ],
-    ids=["offset", "naive", "text", "no age", "age in words", "large age", "decimal age", "another key"],
+    ids=["naive", "text", "no age", "age in words", "large age", "another key"],
 )
 def test_a_trace_does_not_change_how_others_are_read(odd: Trace) -> None:
     age = travas.Attribute("case:age", bins=[0, 20, 40, 60])
     released = anonymize_differential_privacy(EventLog([*wards(), odd]), epsilon=2, attributes=[age])
     assert released["case:age"].between(20, 40).mean() > 0.9
-    assert (released["time:timestamp"].dt.year == 2025).mean() > 0.5
+    assert released["time:timestamp"].dt.year.isin((2024, 2025)).mean() > 0.9  # the week of New Year
 
 
 def test_traces_of_one_name_are_refused() -> None:
@@ -143,15 +129,14 @@ def test_persons_attributes_and_the_ledger(log: pd.DataFrame, tmp_path: Any) -> 
     ]
 
 
-@pytest.mark.parametrize("failure", [MemoryError("secret"), KeyboardInterrupt(), ValueError("secret")])
 def test_a_failed_conversion_says_that_the_charge_stands(
-    failure: BaseException, log: pd.DataFrame, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    log: pd.DataFrame, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(_: Any) -> None:
-        raise failure
+        raise MemoryError("secret")
 
     monkeypatch.setattr("travas.releases.synthetic_log.SyntheticRelease.to_pandas", fails)
-    with pytest.raises(type(failure)):
+    with pytest.raises(MemoryError):
         anonymize_differential_privacy(log)  # nothing is charged
     ledger = travas.Ledger(tmp_path / "ledger.db")
     ledger.create_account("clinic")

@@ -1,4 +1,4 @@
-"""The tutorials run from the first cell to the last, and are stored with small outputs."""
+"""The tutorials run from the first cell to the last."""
 
 from __future__ import annotations
 
@@ -20,15 +20,6 @@ def texts_of(notebook: dict[str, Any]) -> str:
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
     parts = [part for output in outputs for part in (output.get("text"), *output.get("data", {}).values())]
     return "\n".join("".join(part) for part in parts if part)
-
-
-@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_it_is_stored_with_small_outputs(path: Path) -> None:
-    notebook = json.loads(path.read_text())
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
-    assert not [output for cell in code for output in cell["outputs"] if output["output_type"] == "error"]
-    assert path.stat().st_size < 200_000 and "/tmp/" not in path.read_text()
 
 
 @pytest.mark.slow

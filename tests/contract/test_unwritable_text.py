@@ -17,12 +17,7 @@ from travas.budget.account import Approval
 HALF = "x\ud800"
 
 STATED: dict[str, tuple[str, Callable[[], Any]]] = {
-    "alphabet of a tree": (
-        "alphabet",
-        lambda: travas.PrefixTree(1, "1e-6", alphabet=["a", HALF], max_length=3, prune=20),
-    ),
-    "alphabet of a synthetic log": ("alphabet", lambda: travas.Synthesis(1, "1e-6", alphabet=["a", HALF])),
-    "alphabet of a map": ("alphabet", lambda: travas.ProcessMap(1, "1e-6", alphabet=["a", HALF])),
+    "alphabet": ("alphabet", lambda: travas.Synthesis(1, "1e-6", alphabet=["a", HALF])),
     "alphabet of two columns": (
         "alphabet",
         lambda: travas.PrefixTree(1, "1e-6", alphabet=[("a", HALF)], max_length=3, prune=20),
