@@ -3,13 +3,11 @@
     python tests/audit/make_audit.py MINUTES [OUTPUT]
 
 The time is divided between the parts, and all processors are used; every line of the table states how many trials it had.
-Exit code 1 if a claim is contradicted or a planted fault is missed. Parts that are done are kept in build/audit.jsonl: a run
-that was stopped continues there, unless the commit is another one.
+Exit code 1 if a claim is contradicted or a planted fault is missed.
 """
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import subprocess
@@ -17,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import product
@@ -42,7 +40,6 @@ import travas
 from travas.verification.privacy_curve import points
 
 ROOT = Path(__file__).resolve().parents[2]
-JOURNAL = ROOT / "build" / "audit.jsonl"
 LEAST_RUNS = 4
 WORKERS = os.cpu_count() or 1
 FULL = 60
@@ -165,45 +162,12 @@ def planted(seconds: float) -> Iterator[Line]:
         yield Line(f"the audit notices: {name}", test, f"{losses.runs:,} runs on each log", bound, noticed)
 
 
-def parts(minutes: float) -> dict[str, Callable[[], Iterator[Line]]]:
-    """The parts of an audit of about this time."""
+def audited(minutes: float) -> Iterator[Line]:
+    """All parts, within about this time."""
     seconds = {part: 60 * minutes * share for part, share in SHARES.items()}
-    return {
-        "exact": exact_curves,
-        "black box": lambda: black_box(seconds["black box"]),
-        "faults": lambda: planted(max(60.0, seconds["faults"] / len(FAULTS))),
-    }
-
-
-@dataclass(frozen=True)
-class Done:
-    """A part that is done: its lines, how long it took, and of how many minutes the whole audit was."""
-
-    part: str
-    version: str
-    minutes: float
-    seconds: float
-    lines: tuple[Line, ...]
-
-
-def done_before() -> dict[str, Done]:
-    """The parts that the journal has of this commit."""
-    entries = map(json.loads, JOURNAL.read_text().splitlines() if JOURNAL.exists() else [])
-    found = [Done(**entry | {"lines": tuple(Line(**line) for line in entry["lines"])}) for entry in entries]
-    return {done.part: done for done in found if done.version == version()}
-
-
-def audited(minutes: float) -> Iterator[Done]:
-    """All parts, those of the journal included; the others are run within about this time."""
-    JOURNAL.parent.mkdir(exist_ok=True)
-    before = done_before()
-    for part, run in parts(minutes).items():
-        if part not in before:
-            start, lines = time.monotonic(), tuple(_printed(run()))
-            before[part] = Done(part, version(), minutes, time.monotonic() - start, lines)
-            with JOURNAL.open("a") as journal:
-                journal.write(json.dumps(asdict(before[part])) + "\n")
-        yield before[part]
+    yield from exact_curves()
+    yield from black_box(seconds["black box"])
+    yield from planted(max(60.0, seconds["faults"] / len(FAULTS)))
 
 
 def _printed(lines: Iterator[Line]) -> Iterator[Line]:
@@ -242,11 +206,9 @@ def verdict(line: Line) -> str:
     return "not contradicted" if line.test.startswith("black box") else "holds"
 
 
-def page(done: list[Done], lines: list[Line]) -> str:
+def page(lines: list[Line], minutes: float, took: float) -> str:
     """The content of docs/trust.md."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    took = sum(part.seconds for part in done) / 60
-    is_short = any(part.minutes < FULL for part in done)
     reduced = (
         f" It is reduced, because the full run has {FULL} minutes: with as few runs as are stated below, "
         "black-box tests would notice only gross violations."
@@ -257,7 +219,7 @@ def page(done: list[Done], lines: list[Line]) -> str:
         "This page is written by `make audit`, not by hand.",
         "How the tests work and why they are valid: [audits](audit.md).",
         "",
-        f"Last run: {now}, {version()}, {took:.0f} minutes.{reduced if is_short else ''}",
+        f"Last run: {now}, {version()}, {took / 60:.0f} minutes.{reduced if minutes < FULL else ''}",
         f"Claims are audited at ε = {EPSILON}, δ = {DELTA}, where a violation is measurable.",
         f"A lower bound of δ is wrong with a probability of at most {ERROR_RATE:g}; above {DELTA} it contradicts a claim.",
         "",
@@ -281,10 +243,9 @@ def main() -> int:
         os.environ.pop(name, None)
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     output = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs" / "trust.md"
-    done = list(audited(minutes))
-    lines = [line for part in done for line in part.lines]
-    output.write_text(page(done, lines), encoding="utf-8")
-    JOURNAL.unlink()
+    start = time.monotonic()
+    lines = list(_printed(audited(minutes)))
+    output.write_text(page(lines, minutes, time.monotonic() - start), encoding="utf-8")
     return 0 if all(line.holds for line in lines) else 1
 
 

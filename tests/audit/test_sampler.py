@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from statistics_of_noise import fits
+from numpy.typing import NDArray
+from scipy.stats import binom
 
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
@@ -17,8 +19,23 @@ from travas.trusted.numbers import ONE
 from travas.trusted.samplers import DiscreteLaplace
 from travas.trusted.tables import Noise, NoiseTable
 
+FALSE_ALARM = 1e-9
 DRAWS = 4_000_000
 CASES = [("1", "0.05"), ("0.1", "0.01"), ("2", "1e-6"), ("0.05", "0.5")]
+
+
+def fits(drawn: NDArray[np.int64], probabilities: Sequence[float]) -> bool:
+    """Whether every value occurs as often as it should: exact binomial tests, Bonferroni over the values.
+
+    `probabilities[j]` belongs to value j + 1.
+    """
+    observed = np.bincount(drawn, minlength=len(probabilities) + 1)[1:]
+    if observed.sum() != len(drawn) or len(observed) > len(probabilities):
+        return False
+    alpha = FALSE_ALARM / (2 * len(probabilities))
+    below = binom.cdf(observed, len(drawn), probabilities)
+    above = binom.sf(observed - 1, len(drawn), probabilities)
+    return bool(min(below.min(), above.min()) >= alpha)
 
 
 def weights(table: NoiseTable) -> list[int]:
