@@ -41,6 +41,17 @@ class ReadingOptions(TypedDict, total=False):
     max_cases: int | None
 
 
+class ReleaseOptions(ReadingOptions, total=False):
+    """What all functions that make a release take."""
+
+    reading: Reading | None
+    ledger: Ledger | None
+    dataset: str | None
+    reason: str
+    signed_off_by: str
+    watch: Watch | None
+
+
 def anonymize(
     source: Any,
     mechanism: Mechanism | None = None,
@@ -48,14 +59,8 @@ def anonymize(
     epsilon: Number | None = None,
     delta: Number | None = None,
     frequencies: Frequencies = "estimated",
-    reading: Reading | None = None,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    reason: str = "",
-    signed_off_by: str = "",
     guarantee: GuaranteeRule = "required",
-    watch: Watch | None = None,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ReleaseOptions],
 ) -> VariantRelease:
     """Release the trace variants of a log under (ε, δ)-differential privacy.
 
@@ -96,17 +101,7 @@ def anonymize(
         mechanism = Optimal(epsilon, delta)
     elif epsilon is not None or delta is not None:
         raise ParameterError("epsilon and delta belong to the mechanism; set them there", field="epsilon")
-    release = _released(
-        source,
-        mechanism,
-        _reading(reading, **options),
-        ledger,
-        dataset,
-        Approval(reason, signed_off_by),
-        watch,
-        frequencies=frequencies,
-        guarantee=guarantee,
-    )
+    release = _released(source, mechanism, options, frequencies=frequencies, guarantee=guarantee)
     return cast(VariantRelease, release)
 
 
@@ -119,13 +114,7 @@ def synthesize(
     times: Times | Literal["if recorded"] | None = "if recorded",
     attributes: Sequence[Attribute | str] = (),
     shares: BudgetShares | str | None = None,
-    reading: Reading | None = None,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    reason: str = "",
-    signed_off_by: str = "",
-    watch: Watch | None = None,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ReleaseOptions],
 ) -> SyntheticRelease:
     """Generate a synthetic log of full traces under (ε, δ)-differential privacy, with times and attributes.
 
@@ -169,8 +158,7 @@ def synthesize(
     needed: TimesRule = "if recorded" if times == "if recorded" else "required"
     settings = Times() if times == "if recorded" else times
     mechanism = Synthesis(epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, shares=shares)
-    rule, approval = _reading(reading, **options), Approval(reason, signed_off_by)
-    return cast("SyntheticRelease", _released(source, mechanism, rule, ledger, dataset, approval, watch, times=needed))
+    return cast("SyntheticRelease", _released(source, mechanism, options, times=needed))
 
 
 def process_map(
@@ -180,13 +168,7 @@ def process_map(
     delta: Number,
     parts: Sequence[str] = (),
     alphabet: Sequence[Activity] | None = None,
-    reading: Reading | None = None,
-    ledger: Ledger | None = None,
-    dataset: str | None = None,
-    reason: str = "",
-    signed_off_by: str = "",
-    watch: Watch | None = None,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ReleaseOptions],
 ) -> MapRelease:
     """Release a process map under (ε, δ)-differential privacy: how many cases have each directly-follows pair.
 
@@ -223,8 +205,7 @@ def process_map(
     from .mechanisms.process_map import ProcessMap  # it imports numpy, which not every program needs
 
     mechanism = ProcessMap(epsilon, delta, alphabet=alphabet, parts=parts)
-    rule, approval = _reading(reading, **options), Approval(reason, signed_off_by)
-    return cast("MapRelease", _released(source, mechanism, rule, ledger, dataset, approval, watch))
+    return cast("MapRelease", _released(source, mechanism, options))
 
 
 def read(
@@ -249,29 +230,23 @@ def read(
     Returns:
         The variants and the number of cases of each.
     """
-    rule = _reading(reading, **options)
+    rule = _reading(reading, {**options})
     if progress is not None:
         return read_variants(source, rule, progress)
     with notebook_progress() as watch:
         return read_variants(source, rule, lambda share: watch(Phase.READING, share))
 
 
-def _released(
-    source: Any,
-    mechanism: Mechanism,
-    reading: Reading,
-    ledger: Ledger | None,
-    dataset: str | None,
-    approval: Approval,
-    watch: Watch | None,
-    **others: Any,
-) -> Release:
+def _released(source: Any, mechanism: Mechanism, options: ReleaseOptions, **others: Any) -> Release:
+    stated: dict[str, Any] = {**options}
+    watch, approval = stated.pop("watch", None), Approval(stated.pop("reason", ""), stated.pop("signed_off_by", ""))
+    ledger, dataset = stated.pop("ledger", None) or Ledger.from_environment(), stated.pop("dataset", None)
+    reading = _reading(stated.pop("reading", None), stated)
     if reading.by is not None:
         raise ParameterError(
             "by is set: use travas.pipeline.run, whose outcome has the releases of all segments", field="by"
         )
-    account = ledger or Ledger.from_environment()
-    request = Request(source, mechanism, reading, ledger=account, dataset=dataset, approval=approval, **others)
+    request = Request(source, mechanism, reading, ledger=ledger, dataset=dataset, approval=approval, **others)
     return outcome_of(request, watch).release
 
 
@@ -283,21 +258,20 @@ def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
         return run(request, watch)
 
 
-def _reading(reading: Reading | None, **options: Unpack[ReadingOptions]) -> Reading:
+def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:
     """Build the reading from the options of a call; setting both is refused, because either could be meant."""
     for name in options:
         if name not in ReadingOptions.__annotations__:
             raise TypeError(f"{name} is not an option; available: {', '.join(ReadingOptions.__annotations__)}")
     if reading is not None and not isinstance(reading, Reading):
         raise ParameterError(f"reading is {shown(reading)}; use Reading(...)", field="reading")
-    stated: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    stated = {name: value for name, value in options.items() if value is not None}
     if reading is not None:
         for name in stated:
-            raise ParameterError(
-                f"reading and {name} are both set; set {name} in the reading, or remove the reading", field=name
-            )
+            words = f"reading and {name} are both set; set {name} in the reading, or remove the reading"
+            raise ParameterError(words, field=name)
         return reading
-    if (activity := stated.pop("activity", None)) is not None:
+    if (activity := stated.get("activity")) is not None:
         if not isinstance(activity, str | list | tuple) or not activity:
             words = f"activity is {shown(activity)}; use the name of a column, or several"
             raise ParameterError(words, field="activity")

@@ -17,7 +17,7 @@ from typing import Any
 from markupsafe import Markup
 
 from .. import explain
-from ..budget.account import NO_APPROVAL, Account
+from ..budget.account import NO_APPROVAL, Account, as_plain
 from ..budget.policy import Policy
 from ..explain import HALF
 from ..log.traces import Trace
@@ -80,41 +80,26 @@ def _words(content: ReportContent) -> dict[str, Any]:
     stated, mechanism, guarantee = content.stated, content.mechanism, content.mechanism.guarantee()
     released, unit = explain.released_by(mechanism), guarantee.unit
     traces: texts.Traces = "generalised" if content.is_abstracted else "whole"
-    decision = content.decision
-    person, pairs = content.person, decision.pairs
+    person = content.person
     recorded = NO_APPROVAL if content.charge is None else content.charge.approval
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, person, released)
     return {
-        "stated": stated,
-        "verdict": decision.verdict,
-        "open_points": content.open_points,
-        "use": decision.use,
-        "figures": decision.figures,
-        "warnings": decision.warnings,
-        "missing_parts": decision.missing,
+        "content": content,
+        "decision": content.decision,
         "about_guess": explain.of_guess(guarantee.epsilon, guarantee.delta, person),
-        "release_name": content.name,
         "reasons": _as_recorded(recorded.reason, content.reason, content),
         "looked_at": ", ".join(content.looked_at),
-        "policy_name": "" if content.policy is None else content.policy.name,
-        "policy_rules": content.reported_rules,
         "policy_before": _policy_before(content),
         "sign_offs": _as_recorded(recorded.signed_off_by, content.signed_off_by, content),
         "today": _today(),
-        "weak": content.weak_protection,
-        "unit": person,
         "noun": texts.counted_noun(mechanism, person),
-        "pairs": pairs,
         "added": texts.protected_unit(unit, person),
         "protected": texts.protected(mechanism, person),
         "several": texts.several(unit),
         "reading": texts.reading(stated.get("reading")),
-        "mechanism": mechanism.name,
         "about_mechanism": explain.summary(type(mechanism)),
         "about_standing": texts.STANDINGS[guarantee.standing],
         "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
-        "variant_count": len(content.variants),
-        "total": sum(content.counts),
         "counting": texts.counting(mechanism, person),
         "synthetic": explain.SYNTHETIC if mechanism.kind == "synthetic log" else "",
         "noise": explain.noise_in_words(mechanism),
@@ -129,7 +114,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         else "",
         "counts_differ": stated["release"]["frequencies"] != "estimated",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
-        "missing": explain.of_missing(content.estimate, pairs) or "not estimated from this file",
+        "missing": explain.of_missing(content.estimate, content.decision.pairs) or "not estimated from this file",
         "process_map": explain.PROCESS_MAP if mechanism.kind == "process map" else "",
         "map_facts": _of_map(content),
         "map_pairs": _map_pairs(content),
@@ -177,10 +162,8 @@ def _history(content: ReportContent) -> dict[str, Any]:
     epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
     together = "Sum"
     if account is not None and account.has_periods:
-        together, (epsilon, delta) = (
-            f"For one {content.person}: of different periods only the largest one counts",
-            account.spent,
-        )
+        together = f"For one {content.person}: of different periods only the largest one counts"
+        epsilon, delta = account.spent
     return {
         "data_set": (account.name or "") if account is not None else "",
         "budget": "; assumed: ".join((account.remainder, *account.assumptions)) if account is not None else "",
@@ -196,16 +179,12 @@ def _charges(account: Account | None) -> dict[str, Any] | None:
     budget = account.budget
     return {
         "data_set": account.name,
-        "budget": budget and {"epsilon": as_text(budget.epsilon), "delta": as_text(budget.delta)},
+        "budget": budget and as_plain(budget.total),
         "state": account.remainder,
         "charges": [
-            {
-                "time": entry.time,
-                "mechanism": entry.spending.mechanism,
-                "epsilon": as_text(entry.spending.epsilon),
-                "delta": as_text(entry.spending.delta),
-            }
+            {"time": entry.time, "mechanism": paid.mechanism, **as_plain((paid.epsilon, paid.delta))}
             for entry in account.entries
+            for paid in [entry.spending]
         ],
     }
 
@@ -214,21 +193,15 @@ def _machine(content: ReportContent) -> dict[str, Any]:
     """Return the machine-readable block for registries of deployments. Schema: docs/report.md."""
     stated, account = content.stated, content.account
     composition = account.budget.composition if account is not None and account.budget is not None else "basic"
-    return {
+    same = "software", "unit", "neighbours", "epsilon", "delta", "delta_spent", "replace_one", "standing"
+    charge = content.charge
+    return {name: stated[name] for name in same} | {
         "format": "travas report",
         "version": 1,
-        "software": stated["software"],
-        "unit": stated["unit"],
-        "neighbours": stated["neighbours"],
         "reading": stated.get("reading"),
-        "epsilon": stated["epsilon"],
-        "delta": stated["delta"],
-        "delta_spent": stated["delta_spent"],
-        "replace_one": stated["replace_one"],
         "policy": {"stated_cases": content.stated_cases, "weak_protection": list(content.weak_protection)}
         | ({} if content.policy is None else _policy(content.policy, content)),
         "accounting": f"this release alone; releases of the data set: {composition} composition",
-        "standing": stated["standing"],
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
         "kind": content.mechanism.kind,
@@ -244,12 +217,8 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "looked_at": list(content.looked_at),
         "signed_off_by": content.signed_off_by,
         "recorded": None
-        if content.charge is None
-        else {
-            "time": content.charge.time,
-            "reason": content.charge.approval.reason,
-            "signed_off_by": content.charge.approval.signed_off_by,
-        },
+        if charge is None
+        else {"time": charge.time, "reason": charge.approval.reason, "signed_off_by": charge.approval.signed_off_by},
         "account": _charges(account),
     }
 
