@@ -1,1 +1,1 @@
-"""The local web app, from a log to a signed-off release without a terminal: docs/web.md."""
+"""The local web app: one workbench for one owner, from a log to a signed-off release."""
