@@ -44,7 +44,7 @@ def serve(
         raise MissingExtraError("the web app", "web") from None
 
     wanted = typed_whole_number(port, "port")
-    is_shown = no_open or not _has_browser()
+    is_shown = no_open or not has_browser()
 
     def ready(access: Access, opener: Path) -> None:
         """Print the link, or open a browser. Other users can see command lines, so the browser opens a file of the owner."""
@@ -65,7 +65,7 @@ def serve(
         serve_app(opened, project.ledger(), folder or (), archive, ready, renewed)
 
 
-def _has_browser() -> bool:
+def has_browser() -> bool:
     """Whether there is a browser with windows. Browsers in a terminal do not run scripts, which the web app needs."""
     import os
     import webbrowser

@@ -5,12 +5,13 @@ Uploads are in a folder that only the owner can enter. It is deleted at the end,
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,57 +20,130 @@ from typing import Any, BinaryIO, Literal
 import attrs
 from filelock import FileLock, Timeout
 
+from ..budget.account import check_name
 from ..errors import LogError, OutputError, ParameterError, TravasError
-from ..settings.project import Project
-from ..sources.doctor.diagnosis import LogDiagnosis, settings_of
-from ..sources.files import DATABASE_SUFFIXES, SUFFIXES, suffix_of
+from ..settings.project import OFFERED, Project
+from ..sources.doctor.diagnosis import LogDiagnosis, Observation, settings_of
+from ..sources.files import DATABASE_SUFFIXES, SUFFIXES, database_file, suffix_of, url_scheme
 from ..sources.reading import DEFAULT_READING, Reading
 from .jobs import Job, JobWatch
 from .workbench import known_as
 
-LOG_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix != ".json")
+LOG_SUFFIXES = (*(suffix for suffix in SUFFIXES if suffix != ".json"), *DATABASE_SUFFIXES)
+COLUMNS = ("case", "activity", "timestamp")
 _FIRST_ROWS = 5
+_FORM = ("format", "sheet", "encoding", "delimiter", "quote", "table", "query")
+"""Settings with which the log has other columns: it is examined again."""
 
-START = {"mechanism": "synthesis", "epsilon": "1", "delta": "1e-6"}
-"""The settings of a new draft."""
+_LEFT_OUT = ("size", "persons")
+"""Numbers of cases and persons in the doctor's findings: no parameter may be chosen by them."""
 
 
 @attrs.frozen
 class Examined:
-    """What the doctor found, the columns of the log, and the cells of its first rows. Confidential."""
+    """What the doctor found, the columns of the log and their roles by name, and the first rows. Confidential."""
 
     diagnosis: LogDiagnosis
+    roles: Mapping[str, str | None]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...] = attrs.field(repr=False)
+
+    @property
+    def findings(self) -> tuple[Observation, ...]:
+        """What may be shown, without numbers of cases and persons."""
+        return tuple(each for each in self.diagnosis.findings if each.topic not in _LEFT_OUT)
 
 
 @attrs.define(eq=False)
 class Draft:
     """A release that is being prepared.
 
-    `turn` counts what was released from it and the logs that it was about: a page of an earlier turn releases nothing.
-    `applied` are the settings of the doctor that are in effect, and `undone` those that the owner has taken back.
+    `source` is the path or the URL of the log, and `title` its name as pages show it. `turn` counts what was released from
+    the draft and the logs that it was about: a page of an earlier turn releases nothing. `applied` are the settings of the
+    doctor that are in effect, and `undone` those that the owner has taken back. `errors` are about fields, `error` about the
+    last job. `budget` is the ε of a new data set.
     """
 
     id: str
     project: Project
+    source: str = ""
     title: str = ""
-    path: Path | None = None
     origin: Literal["copy", "original"] = "copy"
     turn: int = 1
     examined: Examined | None = None
-    applied: dict[str, Any] = attrs.field(factory=dict)
+    applied: dict[str, str] = attrs.field(factory=dict)
     undone: set[str] = attrs.field(factory=set)
-    job: str = ""
+    examining: str = ""
+    releasing: str = ""
     error: TravasError | None = None
+    errors: dict[str, str] = attrs.field(factory=dict)
+    budget: str = "4"
     looked_at: tuple[str, ...] = ()
-    shows_values: bool = False
     released: list[str] = attrs.field(factory=list)
+    lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, repr=False)
 
-    def look(self, what: str) -> None:
-        """Record that something confidential was looked at."""
-        if what not in self.looked_at:
-            self.looked_at = (*self.looked_at, what)
+    def set_log(self, source: str, title: str, origin: Literal["copy", "original"]) -> None:
+        """Prepare a release of another log: what the doctor has set for the one before is removed."""
+        for name in self.applied:
+            self.set(name, None)
+        self.source, self.title, self.origin = source, title, origin
+        self.examined, self.applied, self.undone, self.error = None, {}, set(), None
+        self.looked_at, self.turn = (), self.turn + 1
+        if "dataset" not in self.project.values:
+            with suppress(ParameterError):
+                self.set("dataset", check_name(title.removesuffix(suffix_of(Path(title), LOG_SUFFIXES) or "").strip()))
+
+    def set(self, name: str, value: object) -> None:
+        """Set a value, or remove it; raises ParameterError if the setting cannot have it."""
+        self.project = self.project.with_values({name: value})
+
+    def take_back(self, name: str) -> None:
+        """Undo what the doctor has set."""
+        self.applied.pop(name, None)
+        self.undone.add(name)
+        self.set(name, None)
+        if name in _FORM:
+            self.examined = None
+
+    def column(self, role: str) -> str:
+        """The column of a role: as set, or as recognised by its name; empty if it is open. Several are one per line."""
+        found = self.examined
+        if role in self.project.values:
+            return "\n".join(self.project.items(role))
+        return (found and found.roles.get(role)) or ""
+
+    def open_choices(self) -> Iterator[Any]:
+        """What the values of the log leave open, and the owner has not chosen."""
+        for choice in self.examined.diagnosis.choices if self.examined else ():
+            if choice.name not in self.project.values:
+                yield choice
+
+    def take_over(self, found: Examined) -> None:
+        """Apply what the doctor proposes, but what the owner has set or taken back, and what is left open."""
+        self.examined = found
+        left_open = {choice.name for choice in found.diagnosis.choices}
+        for name, value in settings_of(found.diagnosis.reading):
+            if name not in left_open | self.undone | set(self.project.values):
+                with suppress(ParameterError):
+                    self.set(name, list(value) if isinstance(value, tuple) else "tab" if value == "\t" else value)
+                    self.applied[name] = " and ".join(self.project.items(name))
+
+    def examination(self) -> Job:
+        """The job that lets the doctor examine the log."""
+        source = self.source
+
+        def ended(job: Job) -> None:
+            if source == self.source:  # not replaced in the meantime
+                self.error = job.error
+                if job.result is not None:
+                    self.take_over(job.result)
+
+        with_form = {name: value for name, value in self.project.values.items() if name in _FORM}
+        try:
+            reading = attrs.evolve(self.project, values=with_form).reading()
+        except ParameterError:
+            reading = DEFAULT_READING
+        return Job(examine, source, self.title, reading, target=f"/release/{self.id}", ended=ended)
 
 
 class Drafts:
@@ -82,8 +156,9 @@ class Drafts:
         self.path, self._lock = _own_folder(root)
         self._drafts: dict[str, Draft] = {}
 
-    def new(self, values: Mapping[str, Any] = START) -> Draft:
-        """Return a new draft without a log."""
+    def new(self) -> Draft:
+        """Return a new draft without a log: a synthetic log, ε = 1."""
+        values = {"mechanism": OFFERED["synthetic log"][0], "epsilon": "1", "delta": "1e-6"}
         draft = Draft(secrets.token_hex(8), Project(references="refuse").with_values(values))
         self._drafts[draft.id] = draft
         return draft
@@ -97,35 +172,47 @@ class Drafts:
         return next((draft for draft in self._drafts.values() if release in draft.released), None)
 
     def keep_upload(self, draft: Draft, name: str, content: BinaryIO) -> None:
-        """Copy an uploaded log into the folder of uploads; its name decides the format only."""
-        suffix = suffix_of(Path(name), (*LOG_SUFFIXES, *DATABASE_SUFFIXES))
+        """Copy an uploaded log into the folder of uploads, or open a project file; the name decides which."""
+        if name.lower().endswith(".toml"):
+            self._open_project(draft, name, content)
+            return
+        suffix = suffix_of(Path(name), LOG_SUFFIXES)
         if suffix is None:
-            raise LogError(f"{name}: not a log by its name; use {', '.join(LOG_SUFFIXES)}", field="log")
-        folder = self.path / draft.id
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o700)
-        stored = folder / f"log{suffix}"
+            raise LogError(f"{name[:200]}: not a log by its name; use {', '.join(LOG_SUFFIXES)}", field="log")
+        stored = self._folder(draft) / f"log{suffix}"
         with stored.open("xb") as out:
             shutil.copyfileobj(content, out, 1 << 20)
         if not stored.stat().st_size:
-            raise LogError(f"{name}: the file is empty; check that it is the right file", field="log")
-        self._set_log(draft, stored, name, "copy")
+            raise LogError(f"{name[:200]}: the file is empty; check that it is the right file", field="log")
+        draft.set_log(str(stored), name, "copy")
 
-    def open_local(self, draft: Draft, path: str, folders: Sequence[Path]) -> None:
-        """Use a file of one of the folders that may be opened."""
-        found = Path(path).resolve()
-        if not any(found.is_relative_to(folder) for folder in folders) or not found.exists():
+    def open_local(self, draft: Draft, text: str, folders: Sequence[Path]) -> None:
+        """Use a file of one of the folders that may be opened, or the URL of a database server."""
+        if url_scheme(text) is not None and database_file(text) is None:
+            draft.set_log(text, text.partition("://")[2].rpartition("@")[2], "original")
+            return
+        path = (database_file(text) or Path(text)).resolve()
+        if not path.exists() or not any(path.is_relative_to(folder) for folder in folders):
             raise ParameterError(
-                f"{path[:200]}: not in a folder that may be opened; start travas serve with --folder", field="log"
+                f"{text[:200]}: not a file in a folder that may be opened; start travas serve with --folder",
+                field="log",
             )
-        self._set_log(draft, found, found.name, "original")
+        draft.set_log(str(path), path.name, "original")
 
-    def _set_log(self, draft: Draft, path: Path, title: str, origin: Literal["copy", "original"]) -> None:
-        for name in draft.applied:
-            draft.project = draft.project.with_values({name: None})
-        draft.path, draft.title, draft.origin = path, title, origin
-        draft.examined, draft.applied, draft.undone, draft.error = None, {}, set(), None
-        draft.turn += 1
+    def _folder(self, draft: Draft) -> Path:
+        """A new folder for the upload of a draft."""
+        shutil.rmtree(self.path / draft.id, ignore_errors=True)
+        (self.path / draft.id).mkdir(mode=0o700)
+        return self.path / draft.id
+
+    def _open_project(self, draft: Draft, name: str, content: BinaryIO) -> None:
+        """Take over the settings of a project file, without those that name files of this machine."""
+        stored = self._folder(draft) / "travas.toml"
+        stored.write_bytes(content.read(1 << 20))
+        with known_as({str(stored): name}):
+            values = Project.load(stored).values
+        kept = {key: value for key, value in values.items() if key not in FILES}
+        draft.project = Project(references="refuse").with_values(kept)
 
     def close(self) -> None:
         """Delete all uploads."""
@@ -133,50 +220,25 @@ class Drafts:
         self._lock.release()
 
 
-def examine(path: Path, title: str, reading: Reading, watch: JobWatch) -> Examined:
+FILES = ("log", "output", "folder", "ledger", "policy")
+"""Settings that name files: never those of a page or of a project that is opened here."""
+
+
+def examine(source: str, title: str, reading: Reading, watch: JobWatch) -> Examined:
     """Let the doctor examine a log. Confidential. Runs in the process of a job."""
+    from ..sources.columns import recognised
     from ..sources.doctor.examination import examined
 
     watch("examining the log", 0.0)
-    with known_as({str(path): title}):
-        diagnosis, table = examined(path, reading)
-    findings = tuple(replace(each, text=each.text.replace(str(path), title)) for each in diagnosis.findings)
+    with known_as({source: title}):
+        diagnosis, table = examined(source, reading)
+    findings = tuple(replace(each, text=each.text.replace(source, title)) for each in diagnosis.findings)
     diagnosis = replace(diagnosis, source=title, findings=findings)
     if table is None:
-        return Examined(diagnosis, (), ())
+        return Examined(diagnosis, {}, (), ())
+    roles = {role: recognised(role, table.columns) for role in COLUMNS}
     rows = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in table.head(_FIRST_ROWS).rows())
-    return Examined(diagnosis, tuple(table.columns), rows)
-
-
-def apply_findings(draft: Draft, found: Examined) -> None:
-    """Take over what the doctor proposes and the owner has neither set nor taken back. What is left open is asked for."""
-    draft.examined = found
-    is_open = {choice.name for choice in found.diagnosis.choices}
-    for name, value in settings_of(found.diagnosis.reading):
-        if name not in is_open and name not in draft.undone and name not in draft.project.values:
-            with suppress(ParameterError):
-                draft.project = draft.project.with_values({name: list(value) if isinstance(value, tuple) else value})
-                draft.applied[name] = value
-
-
-def reading_of(draft: Draft) -> Reading:
-    """What is known of the reading; only the form of the file if the rest is incomplete."""
-    try:
-        return draft.project.reading()
-    except ParameterError:
-        return DEFAULT_READING
-
-
-def start_job(draft: Draft, *arguments: Any, **options: Any) -> Job:
-    """The job that examines the log of a draft."""
-
-    def ended(job: Job) -> None:
-        draft.error = job.error
-        if job.error is None:
-            apply_findings(draft, job.result)
-
-    assert draft.path is not None
-    return Job(examine, draft.path, draft.title, reading_of(draft), target=f"/release/{draft.id}", ended=ended)
+    return Examined(diagnosis, roles, tuple(table.columns), rows)
 
 
 # ---------------------------------------------------------------------------------------------------------- folders

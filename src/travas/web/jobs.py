@@ -43,7 +43,7 @@ class Job:
         self.words, self.share = "starting", 0.0
         self.result: Any = None
         self.error: TravasError | None = None
-        self.cancelled = self.charging = False
+        self.cancelled = self.charging = self.completed = False
         self._process: Any = None
         self._decision, self._end = threading.Lock(), threading.Event()
 
@@ -83,6 +83,7 @@ class Job:
                 kind, content = here.recv()
                 if kind == "progress":
                     self.words, self.share = content
+                    self.completed |= self.words == Phase.DONE
                     if self.words == Phase.CHARGING:
                         self._let_charge(here)
                     continue
@@ -114,7 +115,7 @@ class Job:
         elif self.words == Phase.CHARGING:
             self.error = TravasError(f"{words}; it may have been charged: check the budget before you release again")
         else:
-            self.error = ChargedError(words, account=self.account, completed=self.words == Phase.DONE)
+            self.error = ChargedError(words, account=self.account, completed=self.completed)
 
     def _let_charge(self, here: Connection) -> None:
         """Answer a job that asks whether it may charge the ledger. One that was cancelled gets no answer, and ends."""

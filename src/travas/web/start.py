@@ -2,17 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from .workbench import page, workbench
+from ..budget.account import Account
+from ..errors import TravasError
+from ..sources.files import suffix_of
+from ..trusted.numbers import as_text
+from .drafts import LOG_SUFFIXES
+from .release import KINDS, Ring
+from .releases import Record
+from .workbench import Workbench, in_words, page, workbench
+
+THUMBNAIL = "map.svg"
+_MOST_FILES = 200
+
+
+@attrs.frozen
+class Card:
+    """A data set with its releases, the newest first."""
+
+    name: str
+    ring: Ring
+    records: tuple[Record, ...]
+
+
+def first_page(bench: Workbench, error: str = "", status: int = 200) -> Response:
+    """The first screen."""
+    try:
+        cards = tuple(_cards(bench))
+    except (TravasError, OSError) as problem:
+        cards, error = (), error or in_words(problem)
+    waiting = [each for card in cards for each in card.records if each.state == "released" and not each.decisions]
+    thumbnails = {
+        each.id for card in cards for each in card.records if (bench.archive.folder(each.id) / THUMBNAIL).is_file()
+    }
+    return page(
+        "start.html", status, error=error, cards=cards, waiting=waiting, thumbnails=thumbnails, kinds=KINDS,
+        files=list(_files(bench.folders)), suffixes=",".join((*LOG_SUFFIXES, ".toml")),
+    )  # fmt: skip
+
+
+def _cards(bench: Workbench) -> Iterator[Card]:
+    """All accounts: those with the newest releases first."""
+    records = bench.archive.records()
+    cards = [
+        Card(account.label, _ring(account), tuple(each for each in records if each.dataset == account.label))
+        for account in bench.ledger.accounts()
+    ]
+    yield from sorted(cards, key=lambda card: card.records[0].asked if card.records else "", reverse=True)
+
+
+def _ring(account: Account) -> Ring:
+    """What is left of a budget."""
+    if account.budget is None:
+        return Ring(0, 0, as_text(account.spent[0]), "ε spent")
+    if (left := account.left) is None:
+        return Ring(float(100 * (account.delta_used or 0) / account.budget.delta), 0, "≈", "ε left")
+    return Ring(100 - float(100 * left[0] / account.budget.epsilon), 0, as_text(left[0]), "ε left")
+
+
+def _files(folders: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
+    """The logs in the folders that may be opened: the path, and its name below the folder."""
+    count = 0
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and suffix_of(path, LOG_SUFFIXES) and count < _MOST_FILES:
+                count += 1
+                yield str(path), str(path.relative_to(folder))
 
 
 async def start(request: Request) -> Response:
     """The first screen."""
-    bench = workbench(request)
-    return page("start.html", records=bench.archive.records())
+    return first_page(workbench(request))
+
+
+async def thumbnail(request: Request) -> Response:
+    """The small picture of a release."""
+    bench, release = workbench(request), request.path_params["release"]
+    path = bench.archive.folder(release) / THUMBNAIL
+    if bench.archive.get(release) is None or not path.is_file():
+        return Response(status_code=404)
+    return FileResponse(path, media_type="image/svg+xml")
 
 
 async def words(request: Request) -> Response:
@@ -20,4 +96,4 @@ async def words(request: Request) -> Response:
     return page("words.html")
 
 
-ROUTES = [Route("/", start), Route("/words", words)]
+ROUTES = [Route("/", start), Route("/words", words), Route("/thumbnail/{release}", thumbnail)]

@@ -24,13 +24,19 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class Workbench:
-    """What the app works on; `folders` are those whose files may be opened besides uploads."""
+    """What the app works on.
+
+    `folders` are those whose files may be opened besides uploads, `pictures` the jobs that draw made-up pictures, and `said`
+    what went wrong after a release was charged.
+    """
 
     ledger: Ledger
     archive: Archive
     drafts: Drafts
     folders: tuple[Path, ...] = ()
     jobs: dict[str, Job] = attrs.field(factory=dict)
+    pictures: dict[tuple[str, str], Job] = attrs.field(factory=dict)
+    said: dict[str, str] = attrs.field(factory=dict)
 
     def start(self, job: Job) -> str:
         """Start a job and return the number under which a page asks for its progress, at `/jobs/NUMBER`."""
@@ -38,6 +44,10 @@ class Workbench:
         self.jobs[number] = job
         job.start()
         return number
+
+    def is_running(self, number: str) -> bool:
+        """Whether a job of this number runs."""
+        return number in self.jobs and not self.jobs[number].done
 
     def close(self) -> None:
         """End what can be ended and wait for what is paid for; then delete the uploads."""

@@ -1,6 +1,7 @@
 // What a page needs besides HTMX: files that are dropped or chosen are sent, and the made-up picture follows the settings.
 
-// A file that is chosen or dropped anywhere on a page with a drop zone is sent with its form.
+// ------------------------------------------------------------------------------------- files, chosen or dropped anywhere
+
 const zone = () => document.querySelector("[data-drop]");
 
 document.addEventListener("change", (event) => {
@@ -23,3 +24,54 @@ document.addEventListener("drop", (event) => {
   input.files = event.dataTransfer.files;
   input.form.requestSubmit();
 });
+document.addEventListener("submit", (event) => {
+  if (event.target.matches("[data-drop]")) document.body.classList.add("sending");
+});
+window.addEventListener("pageshow", () => document.body.classList.remove("sending"));
+
+// ------------------------------------------------------------------------------------------ errors in a closed drawer
+
+function openErrors() {
+  for (const error of document.querySelectorAll(".error:not(:empty)")) {
+    const drawer = error.closest("details");
+    if (drawer) drawer.open = true;
+  }
+}
+openErrors();
+document.addEventListener("htmx:afterSettle", openErrors);
+
+// ------------------------------------------------------------------------------- ε by a slider, or typed as exact text
+
+const strength = document.querySelector(".strength");
+if (strength) {
+  const steps = strength.dataset.steps.split(" "), [slider, text] = strength.querySelectorAll("input");
+  const follow = () => {
+    const near = steps.map((step) => Math.abs(Math.log(Number(step) / (Number(text.value) || 1))));
+    slider.value = near.indexOf(Math.min(...near));
+  };
+  slider.addEventListener("input", () => { text.value = steps[slider.value]; });
+  text.addEventListener("change", follow);
+  follow();
+}
+
+// ---------------------------------------------------------------------------------------------- the made-up picture
+
+const preview = document.getElementById("preview");
+let shown = "";
+
+async function picture() {
+  const form = document.getElementById("draft"), kind = form.elements.kind.value, epsilon = form.elements.epsilon.value;
+  const wanted = `/preview.json?${new URLSearchParams({ kind, epsilon })}`;
+  if (wanted === shown) return;
+  shown = wanted;
+  preview.classList.add("waiting");
+  const [{ mountMap }, answer] = await Promise.all([import("/static/map.js"), fetch(wanted)]);
+  const model = await answer.json();
+  if (shown !== wanted) return;  // another one is wanted by now
+  preview.classList.remove("waiting");
+  if (answer.ok) mountMap(preview, model);
+}
+if (preview) {
+  picture();
+  document.addEventListener("change", (event) => { if (event.target.form?.id === "draft") picture(); });
+}
