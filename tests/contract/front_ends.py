@@ -17,9 +17,9 @@ from travas import Ledger, TravasError
 from travas.mechanisms import mechanism as by_name
 from travas.pipeline import GuaranteeRule, Request
 from travas.pipeline import run as run_request
-from travas.web import jobs, tasks
-from travas.web.failures import in_words
-from travas.web.recipe import Recipe
+from travas.settings.project import Project
+from travas.web import jobs, release
+from travas.web.workbench import in_words
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -120,12 +120,16 @@ def on_the_command_line(case: Case, travas: Run) -> str:
     return ran.err
 
 
-def web_task(case: Case) -> Callable[..., tasks.Drawn]:
+def web_task(case: Case) -> Callable[..., None]:
     """The task that the web app starts for a release."""
-    options = case.options | ({"alphabet": "\n".join(case.alphabet)} if case.alphabet else {})
-    recipe = Recipe(case.mechanism, case.epsilon, case.delta, tuple(sorted(options.items())))
-    reading = recipe.reading(package.Reading())
-    return partial(tasks.draw, case.log, "log.csv", reading, recipe, case.ledger, case.dataset, "original", case.output)
+    values = {"mechanism": case.mechanism, "epsilon": case.epsilon, "delta": case.delta, **case.python_options}
+    account = {"dataset": case.dataset, "ledger": str(case.ledger)}
+    project = Project(references="refuse").with_values(values | account)
+    return partial(_release, project, str(case.log), case.output)
+
+
+def _release(project: Project, log: str, output: Path, watch: jobs.JobWatch) -> None:
+    release.draw(project, log, "log.csv", "original", "", output, watch)
 
 
 class _Here:
@@ -150,7 +154,7 @@ def in_the_web_app(case: Case, _: Run) -> str:
         job = jobs.Job(web_task(case))
     except TravasError as error:  # the step refuses it
         return in_words(error)
-    with mock.patch.object(jobs, "_spawned", here):
+    with mock.patch.object(jobs, "_processes", here):
         job.start()
         if not job.done:
             here.work()

@@ -27,8 +27,8 @@ from travas.mechanisms.process_map import ProcessMap
 from travas.outputs.write import writers
 from travas.pipeline import Phase, Request
 from travas.pipeline import run as run_request
-from travas.web import tasks
-from travas.web.recipe import Recipe
+from travas.settings.project import Project
+from travas.web.release import draw
 
 ALPHABET = ["register", "visit", "release"]
 TREE: dict[str, Any] = {"max_length": 3, "prune": 2, "alphabet": ALPHABET}
@@ -55,7 +55,7 @@ class Rule:
 
 
 TREE_WORDS = ("--max-length", "3", "--prune", "2", "--alphabet", "../alphabet.txt")
-TREE_TYPED = TREE | {"alphabet": "\n".join(ALPHABET)}
+TREE_TYPED = TREE | {"alphabet": ALPHABET}
 RULES = {name: Rule(name) for name in MECHANISMS} | {
     "utravas": Rule("utravas", {"splits": 2}, ("--splits", "2"), {"splits": 2}),
     "prefix-tree": Rule("prefix-tree", TREE, TREE_WORDS, TREE_TYPED),
@@ -216,16 +216,15 @@ def released(rule: Rule, suffix: str, log: Path, travas: Run, monkeypatch: pytes
 @pytest.mark.parametrize("name", RULES)
 def test_the_web_app_draws_the_same(name: str, logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = RULES[name]
-    recipe = Recipe(rule.name, "1", "1e-3", tuple(sorted(rule.typed.items())))
+    values = {"mechanism": rule.name, "epsilon": "1", "delta": "1e-3", "dataset": "hospital", **rule.typed}
     seen = []
     with replaying(monkeypatch):
         for log in logs:
             folder = log.parent
             steps: list[tuple[Any, ...]] = []
-            reading = recipe.reading(package.Reading())
-            ledger, output = folder / "ledger.db", folder / "release.json"
+            project = Project(references="refuse").with_values(values | {"ledger": str(folder / "ledger.db")})
             watch: Any = lambda *step, steps=steps: steps.append(step)  # noqa: E731
-            tasks.draw(log, "log.csv", reading, recipe, ledger, "hospital", "original", output, watch)
+            draw(project, str(log), "log.csv", "original", "", folder / "release.json", watch)
             seen.append((contents(folder), charged(folder), [step for step in steps if step[0] != Phase.READING]))
     assert seen[0] == seen[1]
 

@@ -16,9 +16,8 @@ from travas.budget.account import Approval
 from travas.log.abstraction import Abstraction
 from travas.mechanisms import mechanism as by_name
 from travas.pipeline import Request
-from travas.web import tasks
-from travas.web.recipe import Recipe
-from travas.web.typed_period import TypedPeriod
+from travas.settings.project import Project
+from travas.web import release
 
 PATIENT = package.Reading(unit="patient", max_cases=2)
 PERIOD = package.Period("2025-01-01/2025-02-01", end_activity=("release",), grace="7d")
@@ -29,16 +28,16 @@ def _request(mechanism: package.Mechanism, reading: package.Reading = package.Re
     return Request(source="log", mechanism=mechanism, reading=reading, **more)
 
 
-CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
+CASES: dict[str, tuple[Request, list[Any], dict[str, Any]]] = {
     "variants": (
         _request(package.Optimal(epsilon=1, delta="1e-6")),
         ["anonymize"],
-        Recipe(),
+        {"mechanism": "optimal"},
     ),
     "variants by travas": (
         _request(by_name("travas", 1, "1e-6", minimum_cases=5), attrs.evolve(PATIENT)),
         ["anonymize", "--mechanism", "travas", "--minimum-cases", 5, "--unit", "patient", "--max-cases", 2],
-        Recipe("travas", unit="patient", max_cases="2").with_option("minimum_cases", 5),
+        {"mechanism": "travas", "unit": "patient", "max_cases": "2", "minimum_cases": "5"},
     ),
     "a ladder of cases closed in a month": (
         _request(
@@ -47,13 +46,13 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
         ),
         ["anonymize", "--mechanism", "ladder", "--rungs", "full,first", "--abstraction", "fold | prefix:8",
          "--period", PERIOD.name, "--end-activity", "release", "--grace", "7d"],
-        Recipe("ladder", abstraction="fold | prefix:8", period=TypedPeriod("2025-01-01", "2025-02-01", "release\n", "", "7"))
-        .with_option("rungs", "full,first"),
+        {"mechanism": "ladder", "abstraction": "fold | prefix:8", "rungs": "full,first", "period": PERIOD.name,
+         "end_activity": ["release"], "grace": "7d"},
     ),
     "a synthetic log": (
         _request(package.Synthesis(epsilon=1, delta="1e-6", times=package.Times()), times="if recorded"),
         ["synthesize"],
-        Recipe("synthesis"),
+        {"mechanism": "synthesis"},
     ),
     "a synthetic log with attributes": (
         _request(
@@ -65,30 +64,25 @@ CASES: dict[str, tuple[Request, list[Any], Recipe]] = {
         ),
         ["synthesize", "--alphabet", "ALPHABET", "--zone", "Europe/Berlin", "--resolution", "minute", "--attributes", "sex",
          "--attributes", "age=20,40", "--unit", "patient", "--max-cases", 2],
-        Recipe("synthesis", unit="patient", max_cases="2", options=(
-            ("alphabet", "a\nb"), ("attributes", ("sex", "age=20,40")), ("resolution", "minute"),
-            ("zone", "Europe/Berlin"),
-        )),
+        {"mechanism": "synthesis", "unit": "patient", "max_cases": "2", "alphabet": ["a", "b"],
+         "attributes": ["sex", "age=20,40"], "resolution": "minute", "zone": "Europe/Berlin"},
     ),
     "a synthetic log without times": (
         _request(package.Synthesis(epsilon=1, delta="1e-6")),
         ["synthesize", "--times", "none"],
-        Recipe("synthesis").with_option("times", "none"),
+        {"mechanism": "synthesis", "times": "none"},
     ),
     "a process map": (
-        _request(package.ProcessMap(epsilon=1, delta="1e-6")), ["map"], Recipe("map")
+        _request(package.ProcessMap(epsilon=1, delta="1e-6")), ["map"], {"mechanism": "map"}
     ),
     "a process map with parts": (
         _request(package.ProcessMap(epsilon=1, delta="1e-6", parts=("durations", "rework")), PATIENT),
         ["map", "--parts", "durations", "--parts", "rework", "--unit", "patient", "--max-cases", 2],
-        Recipe("map", unit="patient", max_cases="2").with_option("parts", ("durations", "rework")),
+        {"mechanism": "map", "unit": "patient", "max_cases": "2", "parts": ["durations", "rework"]},
     ),
 }  # fmt: skip
 
-ENTRANCES = (
-    "travas.pipeline.run",
-    "travas.web.tasks.run",
-)
+ENTRANCES = ("travas.pipeline.run",)
 
 
 @pytest.fixture
@@ -109,7 +103,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
 def test_all_build_the_same_request(
     name: str, seen: list[Request], travas: Run, small_csv: Path, tmp_path: Path
 ) -> None:
-    expected, words, recipe = CASES[name]
+    expected, words, values = CASES[name]
     suffix = ".json"
     output, ledger = tmp_path / f"release{suffix}", tmp_path / "ledger.db"
     alphabet = tmp_path / "alphabet.txt"
@@ -120,11 +114,10 @@ def test_all_build_the_same_request(
         "--reason", "agreed", "--signed-off-by", "the officer", "-o", output,
     )  # fmt: skip
     approval = Approval("agreed", "the officer")
+    account = {"dataset": "hospital", "ledger": str(ledger), "reason": "agreed", "signed_off_by": "the officer"}
+    project = Project(references="refuse").with_values({"epsilon": "1", "delta": "1e-6"} | values | account)
     with pytest.raises(TravasError, match="not run"):
-        tasks.draw(
-            small_csv, "log.csv", recipe.reading(package.Reading()), recipe, ledger, "hospital", "original", output,
-            lambda *_: None, approval,
-        )  # fmt: skip
+        release.draw(project, str(small_csv), "log.csv", "original", "", output, lambda *_: None)
     assert len(seen) == 2, "the command line was refused"
     stated = replace(
         expected, source=small_csv, output=output, ledger=Ledger(ledger), dataset="hospital", approval=approval

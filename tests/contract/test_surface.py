@@ -15,7 +15,7 @@ from conftest import unmeasured
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
-    "nicegui", "polars", "pandas", "pyarrow", "pm4py", "scipy", "sqlite3", "dp_accounting",
+    "starlette", "uvicorn", "polars", "pandas", "pyarrow", "pm4py", "scipy", "sqlite3", "dp_accounting",
     "duckdb", "adbc_driver_manager", "pyspark",
 )  # fmt: skip
 
@@ -43,8 +43,8 @@ def test_heavy_things_are_imported_where_they_are_used(statement: str) -> None:
 
 
 def test_randomness_has_one_source() -> None:
-    """One for noise, one for traces generated from noisy measurements, and one for the tokens of the web app."""
-    doors = {"trusted/samplers.py", "synthesis/randomness.py", "web/access.py"}
+    """One for noise, one for traces generated from noisy measurements."""
+    doors = {"trusted/samplers.py", "synthesis/randomness.py"}
     package_folder = ROOT / "src" / "travas"
     for path in package_folder.rglob("*.py"):
         if path.relative_to(package_folder).as_posix() not in doors:

@@ -273,24 +273,6 @@ def begin(bench: Workbench, draft: Draft) -> None:
 # ----------------------------------------------------------------------------------------------------- the addresses
 
 
-async def create(request: Request) -> Response:
-    """Make a draft from an upload, a file of an allowed folder or a project file, or give a draft another log."""
-    bench = workbench(request)
-    async with request.form() as form:
-        known = bench.drafts.get(str(form.get("draft", "")))
-        draft, upload, path = known or bench.drafts.new(), form.get("log"), str(form.get("path", "")).strip()
-        try:
-            if upload is not None and not isinstance(upload, str) and upload.filename:
-                await asyncio.to_thread(bench.drafts.keep_upload, draft, upload.filename, upload.file)
-            elif path:
-                await asyncio.to_thread(bench.drafts.open_local, draft, path, bench.folders)
-        except TravasError as error:
-            from .start import first_page
-
-            return first_page(bench, in_words(error), 422)
-    return go(request, f"/release/{draft.id}")
-
-
 async def show(request: Request) -> Response:
     """The page of a draft. A log that was not examined yet is examined."""
     bench, draft = _find(request)
@@ -463,7 +445,6 @@ async def preview(request: Request) -> Response:
 
 
 ROUTES = [
-    Route("/drafts", create, methods=["POST"]),
     Route("/preview.json", preview),
     Route("/release/{draft}", show),
     Route("/release/{draft}", change, methods=["POST"]),

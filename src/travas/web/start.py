@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from ..trusted.numbers import as_text
 from .drafts import LOG_SUFFIXES
 from .release import KINDS, Ring
 from .releases import Record
-from .workbench import Workbench, in_words, page, workbench
+from .workbench import Workbench, go, in_words, page, workbench
 
 THUMBNAIL = "map.svg"
 _MOST_FILES = 200
@@ -82,6 +83,22 @@ async def start(request: Request) -> Response:
     return first_page(workbench(request))
 
 
+async def create(request: Request) -> Response:
+    """Make a draft from an upload, a file of an allowed folder or a project file, or give a draft another log."""
+    bench = workbench(request)
+    async with request.form() as form:
+        known = bench.drafts.get(str(form.get("draft", "")))
+        draft, upload, path = known or bench.drafts.new(), form.get("log"), str(form.get("path", "")).strip()
+        try:
+            if upload is not None and not isinstance(upload, str) and upload.filename:
+                await asyncio.to_thread(bench.drafts.keep_upload, draft, upload.filename, upload.file)
+            elif path:
+                await asyncio.to_thread(bench.drafts.open_local, draft, path, bench.folders)
+        except TravasError as error:
+            return first_page(bench, in_words(error), 422)
+    return go(request, f"/release/{draft.id}")
+
+
 async def thumbnail(request: Request) -> Response:
     """The small picture of a release."""
     bench, release = workbench(request), request.path_params["release"]
@@ -96,4 +113,9 @@ async def words(request: Request) -> Response:
     return page("words.html")
 
 
-ROUTES = [Route("/", start), Route("/words", words), Route("/thumbnail/{release}", thumbnail)]
+ROUTES = [
+    Route("/", start),
+    Route("/drafts", create, methods=["POST"]),
+    Route("/words", words),
+    Route("/thumbnail/{release}", thumbnail),
+]
