@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import socket
@@ -42,23 +41,14 @@ class Server:
     line: str
 
     @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
     def link(self) -> str:
         """The address with the current one-time code, as the owner can read it."""
-        files = list(self.storage.glob("*/open.html"))
-        assert len(files) <= 1
-        found = [re.search(r'http://[^"]+', file.read_text()) for file in files]
-        return found[0][0] if found and found[0] else self.address
+        (file,) = self.storage.glob("*/open.html")
+        return file.read_text().partition("url=")[2].partition('"')[0]
 
-    def enter(self) -> tuple[str, str]:
-        """The key and the cookie of a new browser, without a browser."""
-        headers = {"X-Travas-Code": self.link.partition("#")[2], "Sec-Fetch-Site": "same-origin"}
-        request = urllib.request.Request(f"{self.address}/enter", b"", headers)
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            return answer.read().decode(), answer.headers["Set-Cookie"].partition(";")[0]
+    @property
+    def address(self) -> str:
+        return self.link.partition("/open")[0]
 
     def children(self) -> list[str]:
         """The processes that work for it, as the system lists them."""
@@ -88,7 +78,7 @@ def serving(scratch: Path, *words: object) -> Iterator[Server]:
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        _wait_for(f"http://127.0.0.1:{port}/", process)
+        _wait_for(f"http://127.0.0.1:{port}/health", process)
         yield Server(port, process, scratch / f"travas-web-{os.getuid()}", line)
     finally:
         killed = process.poll() == -signal.SIGKILL  # by the test

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @with_settings(("ledger",), ("ledger",), file=False)
 def serve(
     port: Annotated[str, typer.Option(help="Port of the web app; 0 uses any free port.", metavar="NUMBER")] = "8080",
-    host: Annotated[str, typer.Option(help="Address to bind, on this machine only.", metavar="ADDRESS")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="localhost, under a name of its own, or an address of loopback.", metavar="ADDRESS")
+    ] = "localhost",
     folder: Annotated[
         list[Path] | None, typer.Option(help="Folder with logs that may be opened; repeatable.", metavar="FOLDER")
     ] = None,
@@ -62,7 +64,7 @@ def serve(
             console().print(f"The link has been used. For another browser: {access.link}", soft_wrap=True)
 
     with listener("127.0.0.1" if host == "localhost" else host, wanted) as opened:
-        serve_app(opened, project.ledger(), folder or (), archive, ready, renewed)
+        serve_app(opened, host == "localhost", project.ledger(), folder or (), archive, ready, renewed)
 
 
 def has_browser() -> bool:

@@ -23,7 +23,7 @@ from ..errors import ParameterError
 from . import check, release, result, start
 from .drafts import Drafts
 from .releases import Archive
-from .security import Access, Gate
+from .security import Access, Gate, own_name
 from .workbench import Workbench, in_words, page
 
 LOGGER = logging.getLogger("travas.web")
@@ -60,26 +60,23 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 def serve(
     opened: socket.socket,
+    has_own_name: bool,
     ledger: Ledger,
     folders: Sequence[Path],
     archive: Path | None,
     ready: Callable[[Access, Path], None],
     renewed: Callable[[Access], None],
 ) -> None:
-    """Serve the app on a socket until Ctrl-C. `ready` gets a file that leads a browser to the link, for the owner only."""
+    """Serve the app on a socket until Ctrl-C, under a name that only the owner knows or its address. `ready` gets a file that leads a browser to the link, for the owner only."""
     for folder in folders:
         if not folder.is_dir():
             raise ParameterError(f"folder is {str(folder)!r}: there is no such folder", field="folder")
     os.umask(0o077)  # whatever is written is for the owner only
     host, port = opened.getsockname()[:2]
-    access = Access(f"[{host}]" if ":" in host else host, port)
-    bench = Workbench(
-        ledger,
-        Archive(archive or ledger.path.with_suffix(".releases")),
-        Drafts(),
-        tuple(folder.resolve() for folder in folders),
-    )
-    bench.archive.tidy(ledger)
+    kept = Archive(archive or ledger.path.with_suffix(".releases"))
+    kept.tidy(ledger)
+    bench = Workbench(ledger, kept, Drafts(), tuple(folder.resolve() for folder in folders))
+    access = Access(own_name(kept.path) if has_own_name else f"[{host}]" if ":" in host else host, port)
     opener = bench.drafts.path / "open.html"
 
     def renew() -> None:

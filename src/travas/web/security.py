@@ -2,6 +2,9 @@
 
 Every request passes the `Gate`: the name of the host (against DNS rebinding), where the request comes from (against pages
 of others), and the cookie that the link gave. Other users of the machine get `/health`, the sign-in page and static files.
+
+A cookie reaches every port of its host, so the server of another user on this machine could collect it. So the app has a
+host name of its own that only the owner knows, below `.localhost`, which browsers resolve to this machine.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -80,7 +84,7 @@ class Access:
     def refusal(self, request: Request) -> str:
         """Why a request is refused, whoever sends it; empty if it is not."""
         if request.headers.get("host") != f"{self.host}:{self.port}":
-            return f"open {self.origin}/"
+            return "open the link that travas serve has printed"
         site = request.headers.get("sec-fetch-site", "none")
         if site not in ("none", "same-origin") and request.url.path != "/open":
             return "pages of others cannot use this app"
@@ -163,6 +167,14 @@ def listener(host: str, port: int) -> socket.socket:
         why = getattr(error, "strerror", None) or "not a port"
         raise ParameterError(f"port {port} of {host} cannot be used ({why}); use another port", field="port") from None
     return opened
+
+
+def own_name(folder: Path) -> str:
+    """The host name of the app, in a folder of the owner: the same at the next start, so that bookmarks stay."""
+    kept = folder / "host"
+    if not kept.exists():
+        kept.write_text(f"travas-{secrets.token_hex(8)}.localhost", encoding="ascii")
+    return kept.read_text(encoding="ascii")
 
 
 def _is_loopback(host: str) -> bool:
