@@ -67,7 +67,10 @@ def serve(
     ready: Callable[[Access, Path], None],
     renewed: Callable[[Access], None],
 ) -> None:
-    """Serve the app on a socket until Ctrl-C, under a name that only the owner knows or its address. `ready` gets a file that leads a browser to the link, for the owner only."""
+    """Serve the app on a socket until Ctrl-C, under a name that only the owner knows, or its address.
+
+    `ready` gets a file that leads a browser to the link, for the owner only.
+    """
     for folder in folders:
         if not folder.is_dir():
             raise ParameterError(f"folder is {str(folder)!r}: there is no such folder", field="folder")
