@@ -227,7 +227,7 @@ def draw(
     """Charge the ledger, draw the noise once and write the release. The charge refers to the record in the archive."""
     watch(Phase.CHECKING, 0.0)
     request = project.with_values({"log": source, "output": str(output)}).request()
-    approval = replace(request.approval, reference=reference)
+    approval = attrs.evolve(request.approval, reference=reference)
     with known_as({source: title}):
         return pipeline.run(replace(request, origin=origin, approval=approval), watch)
 

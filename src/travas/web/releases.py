@@ -149,4 +149,4 @@ class Archive:
 
 
 def finish(folder: Path, record: Record) -> None:
-    """Write what belongs to a release that is complete: the data file, the map page and the report. Runs in the process of the job."""
+    """Write what belongs to a complete release: data file, map page and report. Runs in the process of the job."""
