@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOSTLY = 0.5
 """A synthetic log is called noisy from this share of noise on."""
 
+NOISY = 0.1
+"""Released variants alone are as good from this share of noise on, if most cases have one (docs/benchmarks.md)."""
+
 Released = Literal["variants of the log", "any sequence", "generated traces", "pairs of activities"]
 
 WARN_EPSILON, WARN_DELTA, WARN_VISIBLE = Fraction(4), Fraction(1, 10**4), 10
@@ -284,8 +287,13 @@ def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
     if not sum(release.counts):
         return (EMPTY_SYNTHETIC,)
     quality = release.quality()
-    mostly_released = quality.released_cases.value > MOSTLY * max(quality.cases.value, 1.0)
-    if quality.noise_share < MOSTLY or mostly_released:
+    if quality.noise_share > NOISY and release.share_released > MOSTLY:
+        return (
+            f"{release.share_released:.0%} of the cases have variants that were released as such, and {quality.noise_share:.0%} "
+            "of what the others were generated from is noise: a release of variants is expected to be slightly more similar "
+            "to the log.",
+        )
+    if quality.noise_share < MOSTLY:
         return ()
     return (
         f"About {quality.noise_share:.0%} of what traces were generated from is noise: do not rely on generated "
@@ -378,6 +386,16 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
                 "durations",
                 f"{own:,} of {len(quality.durations):,} measured pairs have their own durations; the others have those of "
                 "all steps to their second activity",
+            )
+        )
+    if quality.arrivals:
+        above = sum(row.cases.low > 0 for row in quality.arrivals)
+        radius = max(row.cases.high - row.cases.value for row in quality.arrivals)
+        facts.append(
+            (
+                "arrivals",
+                f"in {above:,} of {len(quality.arrivals):,} periods of eight weeks more cases start than noise explains; "
+                f"each number is known to ± {radius:,.0f} cases (95 %)",
             )
         )
     for attribute in dict.fromkeys(row.attribute for row in quality.attributes):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import travas
@@ -88,3 +90,15 @@ def test_a_synthetic_log_that_rests_on_noise_says_so() -> None:
     weak = mechanism.with_random_bytes(Seeded(3)).release(travas.Log.from_mapping(rare))
     (why,) = explain.warnings_of(weak)
     assert weak.variants and "generated from is noise" in why and why in words_of(weak)
+
+
+def test_a_synthetic_log_that_released_variants_describe_says_so() -> None:
+    mechanism = travas.Synthesis(1, "1e-6", alphabet=list("abcdefgh"))
+
+    def warned(frequent: int, others: int) -> bool:
+        random = np.random.default_rng(1)
+        rare = Counter(tuple(random.choice(list("abcdefgh"), 6).tolist()) for _ in range(others))
+        log = travas.Log.from_mapping({("a", "b", "c"): frequent} | rare)
+        return bool(explain.warnings_of(mechanism.with_random_bytes(Seeded(3)).release(log)))
+
+    assert warned(3000, 300) and not warned(30_000, 20_000)

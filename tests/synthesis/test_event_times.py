@@ -8,6 +8,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -224,3 +225,13 @@ def test_quality_has_intervals_and_says_what_is_backoff() -> None:
     median = next(row for row in quality.throughput if row.quantile == 0.5)
     assert median.seconds.low < 43_000 < median.seconds.high
     assert [row.quantile for row in quality.throughput] == [0.25, 0.5, 0.75, 0.9]
+
+
+def test_quality_knows_how_many_cases_start_in_eight_weeks() -> None:
+    starts = timed_frame().group_by("case_id").agg(pl.col("timestamp").min())["timestamp"].dt.date().to_list()
+    for seed in range(3):
+        inside = [
+            row.cases.low <= sum(0 <= (start - row.first).days < 56 for start in starts) <= row.cases.high
+            for row in release(seed=seed).quality().arrivals
+        ]
+        assert len(inside) >= 7 and sum(inside) >= len(inside) - 2

@@ -9,6 +9,7 @@ import pytest
 
 import travas as travas_package
 from conftest import Run
+from travas import explain
 from travas.errors import LogError, VerificationError
 from travas.outputs.write import write_hospital_log
 
@@ -44,6 +45,9 @@ def test_what_travels_with_a_synthetic_log_says_what_is_coarse(tmp_path: Path, t
     made = travas("synthesize", log, *PARAMETERS, "--attributes", "age=20,40,60", "-o", out)
     assert made.code == 0, made.err
     text = (tmp_path / "s.csv.README.txt").read_text()
+    opened = travas_package.open_release(out)
+    assert isinstance(opened, travas_package.SyntheticRelease)
+    assert all(f"{name}: {words}" in text for name, words in explain.details_in_words(opened.quality()))
     assert "medians" in text and "age: values from 60 on" in text and "measurements.json" in text
     quality = json.loads(travas("synthesize", "--from", out, "-o", tmp_path / "t.csv", "--json").out)
     assert text.count(" → ") >= quality["pairs_mostly_noise"]

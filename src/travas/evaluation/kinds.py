@@ -224,6 +224,9 @@ def _trial(alternative: Alternative, rule: Mechanism, variants: Log) -> Trial:
 ENOUGH_PER_DEVIATION = 73
 """A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
 
+FEW_RESIDUAL = 100
+"""Fewer generated cases per standard deviation of a transition are less similar than a release of variants without them."""
+
 WEEKS = 33
 """Weeks are good from this many cases per standard deviation of 8 weeks on: 1,000 cases at ε = 1."""
 
@@ -276,6 +279,8 @@ def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     shared, enough = variants.threshold / variants.contribution, enough_cases(rule) or 0
     facts = (
         f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
+        f"if most cases have such a variant, and fewer than about {_rounded(FEW_RESIDUAL * steps.deviation):,} have not, a "
+        "release of variants is expected to be slightly more similar to the log",
         f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
         "range of lengths",
         *detail_facts(rule, cases),

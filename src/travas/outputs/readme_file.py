@@ -90,16 +90,24 @@ def _about_events(release: Release) -> list[str]:
 
 def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     """What to know before a synthetic log is used: what is coarse, and what may be noise."""
-    lines = []
+    quality = release.quality()
+    stands_out = sum(not pair.weight.mostly_noise for pair in quality.pairs)
+    known = [("steps", f"{stands_out:,} from one activity to the next stand out from the noise")]
+    lines = [
+        "What its measurements support, with 95 % intervals in quality():",
+        *(f"- {name}: {text}" for name, text in [*known, *explain.details_in_words(quality)]),
+    ]
     if release.event_times is not None:
         lines.append("Use medians of durations, not means: long durations are measured coarsely.")
+    if quality.noisy_tail:
+        lines.append("There are too few cases for the longest times of cases: they are mostly noise.")
     for attribute in released_attributes(release.mechanism):
         if attribute.is_number:
             low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
             lines.append(
                 f"{attribute.name}: values from {high} on are written as {high}, those below {low} as {low} less one unit."
             )
-    noise = release.quality().mostly_noise
+    noise = quality.mostly_noise
     if noise:
         lines.append(f"Steps that cannot be told from noise ({len(noise)}): {'; '.join(map(_step, noise))}.")
     measurements = measurements_path(path).name

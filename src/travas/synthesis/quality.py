@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..log.calendar import WEEKS_PER_BLOCK
 from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES, cells
@@ -16,15 +17,26 @@ from .case_attributes import combined_numbers
 from .chain import Chain, order_one
 from .durations import DurationShares, log_bounds
 from .generation import Lengths
-from .measurements import DURATIONS, LENGTHS, RADIUS, THROUGHPUT, VARIANTS, MeasuredNumber, Measurements, measured
+from .measurements import (
+    DURATIONS,
+    LENGTHS,
+    RADIUS,
+    SPAN,
+    START_SPANS,
+    THROUGHPUT,
+    VARIANTS,
+    MeasuredNumber,
+    Measurements,
+    TimeMeasurements,
+    measured,
+)
 from .shrinkage import Floats
 
-if TYPE_CHECKING:
-    from ..log.traces import Activity
-    from .measurements import Measurements
-
-
 QUANTILES = (0.25, 0.5, 0.75, 0.9)
+
+TAILS = 50.0  # standard deviations of a bucket of the throughput: with fewer cases its tail is mostly noise
+
+_FIRST_MONDAY = date(1969, 12, 29)
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,19 @@ class ThroughputQuality:
 
 
 @dataclass(frozen=True)
+class ArrivalQuality:
+    """The number of cases that start within eight weeks.
+
+    Attributes:
+        first: Their first Monday.
+        cases: The number of cases.
+    """
+
+    first: date
+    cases: MeasuredNumber
+
+
+@dataclass(frozen=True)
 class AttributeQuality:
     """The number of cases with a value of an attribute.
 
@@ -73,12 +98,28 @@ class AttributeQuality:
     cases: MeasuredNumber
 
 
-def time_quality(measurements: Measurements) -> tuple[tuple[DurationQuality, ...], tuple[ThroughputQuality, ...]]:
-    """Medians of all measured pairs, and quantiles of the throughput; empty if times were not measured."""
-    times = measurements.times
-    if times is None:
-        return (), ()
-    durations = DurationShares.of(measurements, times, Arrivals.of(measurements, times))
+def arrival_quality(
+    measurements: Measurements, times: TimeMeasurements, arrivals: Arrivals
+) -> tuple[ArrivalQuality, ...]:
+    """Cases that start in every span of the period in which generated cases start."""
+    weeks = (times.blocks[:, None] * WEEKS_PER_BLOCK + np.arange(0, WEEKS_PER_BLOCK, SPAN)).ravel()
+    cases, deviation = (
+        measurements.in_cases(START_SPANS, times.start_spans).ravel(),
+        measurements.deviation(START_SPANS),
+    )
+    last = arrivals.first + len(arrivals.shares)
+    return tuple(
+        ArrivalQuality(_FIRST_MONDAY + timedelta(weeks=week), measured(number, deviation))
+        for week, number in zip(weeks.tolist(), cases.tolist(), strict=True)
+        if arrivals.first - SPAN < week < last
+    )
+
+
+def time_quality(
+    measurements: Measurements, times: TimeMeasurements, arrivals: Arrivals
+) -> tuple[tuple[DurationQuality, ...], tuple[ThroughputQuality, ...]]:
+    """Medians of all measured pairs, and quantiles of the throughput."""
+    durations = DurationShares.of(measurements, times, arrivals)
     ceiling = np.log(durations.longest)
     bounds = [
         (low[low < ceiling], high[low < ceiling]) for low, high in map(log_bounds, (DURATION_EDGES, THROUGHPUT_EDGES))
@@ -192,6 +233,8 @@ class Quality:
         noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
         durations: Median durations of the measured pairs, all cases included; empty without times.
         throughput: Quantiles of the time from the first to the last event; empty without times.
+        noisy_tail: Whether there are so few cases that the longest times of cases are mostly noise.
+        arrivals: Numbers of cases that start, by eight weeks; empty without times.
         attributes: Numbers of cases of all values of all attributes.
     """
 
@@ -202,6 +245,8 @@ class Quality:
     noise_share: float
     durations: tuple[DurationQuality, ...] = ()
     throughput: tuple[ThroughputQuality, ...] = ()
+    noisy_tail: bool = False
+    arrivals: tuple[ArrivalQuality, ...] = ()
     attributes: tuple[AttributeQuality, ...] = ()
 
     @property
@@ -231,8 +276,7 @@ def quality(measurements: Measurements) -> Quality:
     all_cases = released + float(noisy.sum())
     spread = float(np.hypot(released_spread, deviation * BUCKETS**0.5))
     pairs, noise_share = _pairs(measurements)
-    durations, throughput = time_quality(measurements)
-    return Quality(
+    made = Quality(
         cases=measured(all_cases, spread),
         released_cases=measured(released, released_spread),
         pairs=pairs,
@@ -240,9 +284,18 @@ def quality(measurements: Measurements) -> Quality:
             LengthQuality(*_range(bucket), measured(float(value), deviation)) for bucket, value in enumerate(noisy)
         ),
         noise_share=noise_share,
+        attributes=attribute_quality(measurements),
+    )
+    if measurements.times is None:
+        return made
+    arrivals = Arrivals.of(measurements, measurements.times)
+    durations, throughput = time_quality(measurements, measurements.times, arrivals)
+    return replace(
+        made,
         durations=durations,
         throughput=throughput,
-        attributes=attribute_quality(measurements),
+        noisy_tail=all_cases < TAILS * measurements.deviation(THROUGHPUT),
+        arrivals=arrival_quality(measurements, measurements.times, arrivals),
     )
 
 
