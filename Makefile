@@ -168,7 +168,7 @@ sbom: .venv/made ## the software bill of materials of travas with all extras: bu
 	$(BIN)/cyclonedx-py environment build/sbom/bin/python --output-file build/travas.cdx.json
 
 fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS=60
-	$(BIN)/python tests/fuzz/make_fuzz.py $(SECONDS)
+	$(BIN)/python tests/fuzz/mutations.py $(SECONDS)
 
 screenshots: .venv/installed-test ## the pictures of the page in docs/images
 	PYTHONPATH=tests $(BIN)/python tests/e2e/screenshots.py

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -57,55 +58,40 @@ def test_a_name_that_exists_is_refused_or_replaced(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out.txt"]
 
 
-def test_a_second_reservation_is_refused_while_the_first_holds(tmp_path: Path) -> None:
-    """Before its charge: `two_runs_one_output` succeeded and charged twice in 20 of 20."""
-    for existing in ("fail", "replace"):
-        with (
-            reserved(pair(tmp_path), "fail"),
-            pytest.raises(OutputError, match="another run is writing this file"),
-            reserved(pair(tmp_path), existing),
-        ):
-            pytest.fail("the block must not run")
-    publish(pair(tmp_path), "fail", "x")
-
-
-def test_a_reservation_under_another_spelling_is_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("existing", ["fail", "replace"])
+@pytest.mark.parametrize("again", ["folder", "link"])
+def test_a_second_reservation_is_refused_while_the_first_holds(again: str, existing: Existing, tmp_path: Path) -> None:
+    """Also under another spelling. Before its charge: `two_runs_one_output` succeeded and charged twice in 20 of 20."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder")
     with (
-        reserved([tmp_path / "folder" / "a"], "fail"),
-        pytest.raises(OutputError, match="another run"),
-        reserved([tmp_path / "link" / "a"], "fail"),
+        reserved(pair(tmp_path / "folder"), "fail"),
+        pytest.raises(OutputError, match="another run is writing this file"),
+        reserved(pair(tmp_path / again), existing),
     ):
         pytest.fail("the block must not run")
+    publish(pair(tmp_path / "folder"), "fail", "x")
 
 
 def test_of_many_threads_to_one_new_name_one_succeeds(tmp_path: Path) -> None:
     barrier = threading.Barrier(4)
-    for round_number in range(20):
-        folder = tmp_path / str(round_number)
-        folder.mkdir()
-        outcomes: Counter[str] = Counter()
 
-        def run(number: int, folder: Path = folder, outcomes: Counter[str] = outcomes) -> None:
-            barrier.wait()
-            try:
-                with reserved(pair(folder), "fail") as output:
-                    for target in output.targets:
-                        output.partial(target).write_text(str(number))
-                    output.publish()
-                outcomes["published"] += 1
-            except OutputError:
-                outcomes["refused"] += 1
+    def run(folder: Path, number: int) -> str:
+        barrier.wait()
+        try:
+            publish(pair(folder), "fail", str(number))
+        except OutputError:
+            return "refused"
+        return "published"
 
-        threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert outcomes == {"published": 1, "refused": 3}
-        assert len({target.read_text() for target in pair(folder)}) == 1
-        assert names(folder) == ["out.csv", "out.csv.guarantee.json"]
+    with ThreadPoolExecutor(4) as threads:
+        for round_number in range(20):
+            folder = tmp_path / str(round_number)
+            folder.mkdir()
+            outcomes = Counter(threads.map(run, [folder] * 4, range(4)))
+            assert outcomes == {"published": 1, "refused": 3}
+            assert len({target.read_text() for target in pair(folder)}) == 1
+            assert names(folder) == ["out.csv", "out.csv.guarantee.json"]
 
 
 @pytest.mark.parametrize("other", ["out.csv", "out.csv.guarantee.json"])
@@ -119,14 +105,13 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(other: str, tmp_path: 
 
 
 @pytest.mark.parametrize("existing", ["fail", "replace"])
-def test_only_ordinary_files_are_replaced(existing: atomic.Existing, tmp_path: Path) -> None:
+def test_only_ordinary_files_are_replaced(existing: Existing, tmp_path: Path) -> None:
     """Not a pipe, nor a link to one: who reads from it would wait for ever."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for name in ("pipe", "link"):
-        with pytest.raises(OutputError, match="is not an ordinary file; use a file name") as caught:
+        with pytest.raises(OutputError, match="is not an ordinary file"):
             atomic.check_target(tmp_path / name, existing)
-        assert caught.value.field == "output"
     assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
 
 
@@ -238,17 +223,9 @@ def test_what_the_system_refuses_to_rename_is_renamed_by_the_next_run(
     assert names(tmp_path) == ["out.csv", "out.csv.guarantee.json"]
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("no/out", "does not exist; create it first"),
-        ("folder", "is a directory"),
-        ("x" * 250, "file name too long"),
-        ("a\0b", "ValueError"),
-    ],
-)
-def test_names_that_cannot_be_written(name: str, why: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["no/out", "folder", "x" * 250, "a\0b"])
+def test_names_that_cannot_be_written(name: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OutputError, match=why), atomic_output(tmp_path / name, "replace"):
+    with pytest.raises(OutputError), atomic_output(tmp_path / name, "replace"):
         pytest.fail("the block must not run")
     assert names(tmp_path) == ["folder"]
