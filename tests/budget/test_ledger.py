@@ -1,4 +1,4 @@
-"""The ledger: what it counts, what it refuses, what it never holds. Crashes and races: e2e/test_ledger_faults.py."""
+"""The ledger: what it counts, what it refuses, what it never holds. Crashes and races: contract/test_ledger_faults.py."""
 
 from __future__ import annotations
 
