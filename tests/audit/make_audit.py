@@ -29,8 +29,6 @@ from worst_pairs import (
     MECHANISMS,
     PAIRS,
     Pair,
-    PlainLog,
-    Rows,
     mechanism_for,
     release_in_python,
     source_of,
@@ -47,7 +45,6 @@ FULL = 60
 MOST_RUNS = 100_000
 SHARES = {"black box": 0.8, "faults": 0.2}
 """The parts of the time."""
-Sampler = Callable[[], View]
 
 
 @dataclass(frozen=True)
@@ -61,23 +58,9 @@ class Line:
     holds: bool
 
 
-@dataclass(frozen=True)
-class Share:
-    """A part of the time until the end, so that the time that quick targets leave is used by the others."""
-
-    end: float
-    part: float
-
-    def seconds(self, now: float) -> float:
-        """How long a target may take that begins now."""
-        return max(0.0, self.end - now) * self.part
-
-
-def audited_losses(mechanism: str, pair: Pair, most: int, share: Share) -> Losses:
+def audited_losses(mechanism: str, pair: Pair, seconds: float) -> Losses:
     """Run a mechanism on both logs of a pair until there are enough runs or its time is over."""
-    seconds, rule = share.seconds(time.monotonic()), mechanism_for(mechanism, pair)
-    one, other = (_run(rule, pair, log) for log in (pair.one, pair.other))
-    return sampled(one, other, most, seconds)
+    return sampled(mechanism_for(mechanism, pair), pair, MOST_RUNS, seconds, time.monotonic)
 
 
 def noticed_losses(name: str, seconds: float) -> Losses:
@@ -85,25 +68,18 @@ def noticed_losses(name: str, seconds: float) -> Losses:
     fault = FAULTS[name]
     rule = mechanism_for(fault.mechanism, fault.pair)
     with fault.planted():
-        one, other = _run(rule, fault.pair, fault.pair.one), _run(rule, fault.pair, fault.pair.other)
-        return sampled(one, other, fault.runs, seconds, time.process_time)
+        return sampled(rule, fault.pair, fault.runs, seconds, time.process_time)
 
 
-def _run(rule: travas.Mechanism, pair: Pair, log: PlainLog | Rows) -> Sampler:
-    source = source_of(log)
-    return lambda: release_in_python(rule, source, pair)
-
-
-def sampled(
-    one: Sampler, other: Sampler, most: int, seconds: float, clock: Callable[[], float] = time.monotonic
-) -> Losses:
+def sampled(rule: travas.Mechanism, pair: Pair, most: int, seconds: float, clock: Callable[[], float]) -> Losses:
     """Run on both logs in turn, until there are enough runs or the time is over."""
+    one, other = map(source_of, (pair.one, pair.other))
     end = clock() + seconds
     here: list[View] = []
     there: list[View] = []
     while len(here) < most and (clock() < end or len(here) < LEAST_RUNS):
-        here.append(one())
-        there.append(other())
+        here.append(release_in_python(rule, one, pair))
+        there.append(release_in_python(rule, other, pair))
     return at_least(here, there, float(EPSILON), float(DELTA))
 
 
@@ -114,13 +90,8 @@ def exact_curves() -> Iterator[Line]:
         (point,) = points(rule, [rule.epsilon])
         holds = point.at_most <= rule.delta + Fraction(1, 1 << 98)
         bound = f"δ({EPSILON}) is between {float(point.reached):.3g} and {float(point.at_most):.3g}"
-        yield Line(
-            f"`{name}` is ({EPSILON}, {DELTA})-DP",
-            "exact curve, all counts, both directions",
-            "all outcomes",
-            bound,
-            holds,
-        )
+        claim, test = f"`{name}` is ({EPSILON}, {DELTA})-DP", "exact curve, all counts, both directions"
+        yield Line(claim, test, "all outcomes", bound, holds)
 
 
 def black_box(seconds: float) -> Iterator[Line]:
@@ -128,9 +99,7 @@ def black_box(seconds: float) -> Iterator[Line]:
     by_mechanism: dict[str, list[tuple[Pair, Losses]]] = {}
     names, pairs = zip(*product(MECHANISMS, PAIRS), strict=True)
     with _pool() as pool:
-        end, number = time.monotonic() + seconds, len(names)
-        shares = [Share(end, min(1.0, WORKERS / (number - index))) for index in range(number)]
-        found = pool.map(audited_losses, names, pairs, [MOST_RUNS] * number, shares)
+        found = pool.map(audited_losses, names, pairs, [seconds * WORKERS / len(names)] * len(names))
         for name, pair, losses in zip(names, pairs, found, strict=True):
             by_mechanism.setdefault(name, []).append((pair, losses))
     for name, results in by_mechanism.items():
@@ -147,7 +116,7 @@ def black_box(seconds: float) -> Iterator[Line]:
 
 
 def _pool() -> ProcessPoolExecutor:
-    """New processes, since Polars must not be forked; a later task takes what time the earlier ones have left."""
+    """New processes, since Polars must not be forked."""
     return ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"))
 
 
