@@ -185,6 +185,11 @@ def _faults_of(claimed: Any, stage: Stage, most: int) -> Iterator[str]:
         yield "a case takes something away"
 
 
+def _times(chance: random.Random) -> Times:
+    recorded = chance.choice([None, None, "1969-12-29/1970-03-01", "2026-01-15/2027-06-30"])
+    return Times(chance.choice(["Europe/Berlin", "UTC", "Pacific/Apia"]), recorded=recorded)
+
+
 def _rule(kind: str, chance: random.Random, unit: PrivacyUnit) -> Synthesis | ProcessMap:
     epsilon, delta = chance.choice(["1", "4", "20"]), chance.choice(["1e-6", "1e-3"])
     alphabet = None if chance.random() < 0.7 else chance.sample([f"a{i}" for i in range(12)], 4)
@@ -194,7 +199,7 @@ def _rule(kind: str, chance: random.Random, unit: PrivacyUnit) -> Synthesis | Pr
     has_times, has_attributes = chance.random() < 0.8, chance.random() < 0.8
     return Synthesis(
         epsilon, delta, alphabet=alphabet, unit=unit,
-        times=Times(chance.choice(["Europe/Berlin", "UTC", "Pacific/Apia"])) if has_times else None,
+        times=_times(chance) if has_times else None,
         attributes=(Attribute("group"), Attribute("number", bins=[0, 5, 10])) if has_attributes else (),
     )  # fmt: skip
 

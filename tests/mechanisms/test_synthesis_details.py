@@ -234,6 +234,7 @@ def test_times_if_recorded_are_measured_where_the_log_has_a_column_of_them() -> 
         {"times": Times("Europe/Berlin", "day", (4, 5))},
         {"attributes": ["a", Attribute("b", ["0.1", 2, 5])]},
         {"times": Times(), "attributes": ["a"], "shares": BudgetShares("0.2", "1/10")},
+        {"times": Times("Asia/Tokyo", recorded="2024-01-01/2024-12-31", longest_case=90)},
     ],
 )
 def test_descriptions_round_trip(options: dict[str, Any]) -> None:
@@ -246,6 +247,7 @@ def test_what_is_assumed_to_be_public_is_stated() -> None:
     times, attributes = rule(times=Times(), attributes=["sex"]).guarantee().assumptions
     assert times == "the time zone, weekend days and resolution of times were chosen without looking at the log"
     assert attributes == "the attributes that are released and their bins were chosen without looking at the log"
+    assert "longest case" in rule(times=Times(longest_case=9)).guarantee().assumptions[0]
 
 
 def test_the_shares_are_stated() -> None:
@@ -266,6 +268,10 @@ def test_the_shares_are_stated() -> None:
         (lambda: Times(weekend=()), "weekend has 0 days"),
         (lambda: Times(resolution="week"), "resolution is 'week'"),  # type: ignore[arg-type]
         (lambda: Times(weekend=(7,)), "weekend is"),
+        (lambda: Times(recorded="2024"), "recorded is '2024'"),
+        (lambda: Times(recorded="2024-02-01/2024-01-01"), "the first one first"),
+        (lambda: Times(recorded="1960-02-01/2024-01-01"), "use days from 1969-12-29"),
+        (lambda: Times(longest_case=0), "longest_case is 0"),
         (lambda: Attribute("age", [1, 3, 2]), "bins are 1.0, 3.0, 2.0; use increasing numbers"),
         (lambda: Attribute("age", ["1e400"]), "beyond"),
         (lambda: Attribute("age", range(1001)), "1,001 edges; use at most 1,000"),

@@ -50,9 +50,12 @@ def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, star
         ({"mechanism": "utravas", "splits": 2}, {"splits": 2}),
         ({"mechanism": "map", "parts": ("throughput", "rework")}, {"parts": ["rework", "throughput"]}),
         (
-            {"mechanism": "synthesis", "attributes": ("ward", "age=0,40,80"), "zone": "Europe/Berlin", "resolution": "minute"},
+            {"mechanism": "synthesis", "attributes": ("ward", "age=0,40,80"), "zone": "Europe/Berlin", "resolution": "minute",
+             "longest_case": 90},
             {
-                "times": {"zone": "Europe/Berlin", "resolution": "minute", "weekend": [5, 6]},
+                "times": {
+                    "zone": "Europe/Berlin", "resolution": "minute", "weekend": [5, 6], "recorded": None, "longest_case": 90,
+                },
                 "attributes": [{"name": "ward", "bins": []}, {"name": "age", "bins": ["0", "40", "80"]}],
             },
         ),
@@ -73,7 +76,7 @@ def test_every_mechanism_can_be_released_with_its_options(
     assert stated["mechanism"] == settings["mechanism"] and {name: stated[name] for name in described} == described
 
 
-@pytest.mark.parametrize("name", ["times", "zone", "resolution", "attributes", "shares"])
+@pytest.mark.parametrize("name", ["times", "zone", "resolution", "recorded", "longest_case", "attributes", "shares"])
 def test_times_and_attributes_of_another_mechanism_are_refused(travas: Run, start: Start, name: str) -> None:
     start(**{name: BY_NAME[name].example})
     ran = travas("release", "--period", "2026-01", "--json")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from timed_log import FIRST_DAY, timed_frame
 from travas import Synthesis, SyntheticRelease, Times, read
 from travas.log.calendar import BLOCKS
+from travas.log.options import weeks_of
 from travas.log.questions import Details
 from travas.sources.reading import Reading
 from travas.synthesis.arrivals import Arrivals
@@ -118,6 +119,24 @@ def test_weeks_are_measured_in_the_recorded_period_and_a_block_more_at_either_en
     assert choose_blocks(blocks, 10, 3.0).tolist() == [126, 127]
     blocks[[0, 127]] = 0
     assert choose_blocks(blocks, 10, 3.0).tolist() == list(range(37, 44))
+
+
+def test_a_stated_period_and_longest_case_bound_what_is_generated_and_cost_nothing() -> None:
+    stated = Times(ZONE, recorded="2020-02-03/2020-06-28", longest_case=1)
+    log = read(timed_frame(), Reading(details=Details("read")))
+    assert Synthesis(1, "1e-6", times=stated).noise == Synthesis(1, "1e-6", times=Times(ZONE)).noise
+    made = Synthesis(1, "1e-6", times=stated).with_random_bytes(Seeded(4)).release(log)
+    assert isinstance(made, SyntheticRelease)
+    begin, end = weeks_of(stated.recorded)
+    starts = week_of(zone_of(ZONE).to_local(np.array([case[0] for case in cases(made)], dtype=float)))
+    assert end - begin == 21 and set(starts.tolist()) == set(range(begin, end))
+    times = made.measurements.times
+    assert times is not None and times.blocks.tolist() == [begin // 64, (end - 1) // 64]
+    durations = DurationShares.of(made.measurements, times, Arrivals.of(made.measurements, times))
+    assert (
+        durations.longest == 86_400
+        and durations.throughput.argmax() < bucket_of_throughput(np.array([86_400.0]))[0] + 1
+    )
 
 
 def measured_starts(cases: Floats, deviation: float, seed: int = 1) -> TimeMeasurements:

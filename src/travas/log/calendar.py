@@ -6,7 +6,7 @@ here once, and divide integers. So all of them agree, whatever time zone data th
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -22,6 +22,8 @@ BLOCKS = 128
 WEEKS_PER_BLOCK = 64
 WEEKS = BLOCKS * WEEKS_PER_BLOCK
 """Weeks from Monday 1969-12-29 to the end of 2126; earlier dates are in the first, later ones in the last."""
+
+FIRST_MONDAY = date(1969, 12, 29)
 
 DAYS_FROM_MONDAY = 3
 """The calendar starts three days before 1970-01-01, which was a Thursday, on a Monday."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Literal
 
@@ -12,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_encodable, one_of, shown
-from ..trusted.numbers import Number, as_text, exact, is_whole_number
-from .calendar import check_zone
+from ..trusted.numbers import Number, as_text, exact, is_whole_number, whole_number
+from .calendar import FIRST_MONDAY, WEEK_DAYS, WEEKS, check_zone
 from .questions import check_edges
 
 Resolution = Literal["second", "minute", "day"]
 """The precision to which generated times are rounded down."""
 
 WEEKEND = (5, 6)
+
+MOST_DAYS = 36_500
+"""The longest case that can be stated, in days."""
 
 LARGEST_EDGE = 10**300
 """Edges of bins are compared as binary floating-point numbers of 64 bits."""
@@ -36,6 +40,34 @@ def _weekend(days: Sequence[int]) -> tuple[int, ...]:
     return weekend
 
 
+def _check_recorded(recorded: object) -> None:
+    if recorded is not None:
+        weeks_of(recorded)
+
+
+def weeks_of(recorded: object) -> tuple[int, int]:
+    """The first week of a period such as `2013-01-01/2014-12-31`, and the week after its last, from 29 December 1969 on."""
+    try:
+        first, last = map(date.fromisoformat, recorded.split("/"))  # type: ignore[attr-defined]
+        begin, end = ((day - FIRST_MONDAY).days // WEEK_DAYS for day in (first, last))
+    except (AttributeError, ValueError, TypeError):
+        raise ParameterError(
+            f"recorded is {shown(recorded)}; use the first and the last day, such as 2013-01-01/2014-12-31",
+            field="recorded",
+        ) from None
+    if not 0 <= begin <= end < WEEKS:
+        raise ParameterError(
+            f"recorded is {shown(recorded)}; use days from {FIRST_MONDAY} to the end of 2126, the first one first",
+            field="recorded",
+        )
+    return begin, end + 1
+
+
+def _check_longest(days: object) -> None:
+    if days is not None:
+        whole_number(days, "longest_case", 1, MOST_DAYS)  # type: ignore[arg-type]
+
+
 def _is_weekday(day: object) -> bool:
     return is_whole_number(day) and 0 <= day < 7
 
@@ -48,11 +80,20 @@ class Times:
         zone: The time zone of weeks, weekdays and hours, such as `Europe/Berlin`.
         resolution: The precision to which generated times are rounded down.
         weekend: The weekend days; Monday is 0.
+        recorded: The first and the last day on which cases started, such as `2013-01-01/2014-12-31`, if they are public.
+        longest_case: The number of days that no case takes longer than, if it is public.
     """
 
     zone: str = attrs.field(default="UTC", validator=lambda _, __, zone: check_zone(zone))
     resolution: Resolution = attrs.field(default="second", validator=one_of(Resolution))
     weekend: tuple[int, ...] = attrs.field(default=WEEKEND, converter=_weekend)
+    recorded: str | None = attrs.field(default=None, validator=lambda _, __, days: _check_recorded(days))
+    longest_case: int | None = attrs.field(default=None, validator=lambda _, __, days: _check_longest(days))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the recorded period or the longest case is stated."""
+        return self.recorded is not None or self.longest_case is not None
 
 
 TimesRule = Literal["required", "if recorded"]

@@ -183,7 +183,8 @@ class Synthesis(GaussianMechanism):
     def _promise(self) -> Guarantee:
         promised = super()._promise()
         public = "were chosen without looking at the log"
-        times = () if self.times is None else (f"the time zone, weekend days and resolution of times {public}",)
+        bounds = "" if self.times is None else ", recorded period and longest case" * self.times.is_bounded
+        times = () if self.times is None else (f"the time zone, weekend days and resolution{bounds} of times {public}",)
         attributes = (f"the attributes that are released and their bins {public}",) if self.attributes else ()
         return replace(promised, assumptions=(*promised.assumptions, *times, *attributes))
 
@@ -297,9 +298,8 @@ def measure_times(
     )
     throughput = asked(stages.THROUGHPUT, questions.Throughput, edges=questions.THROUGHPUT_EDGES)
     start_blocks = asked(stages.START_BLOCKS, questions.StartBlocks, zone=zone)
-    blocks = stages.choose_blocks(
-        start_blocks, stage(stages.START_BLOCKS).contribution, stage(stages.START_BLOCKS).deviation
-    )
+    of_blocks = stage(stages.START_BLOCKS)
+    blocks = stages.choose_blocks(start_blocks, of_blocks.contribution, of_blocks.deviation, settings.recorded)
     in_blocks: dict[str, Any] = {"zone": zone, "blocks": tuple(map(int, blocks))}
     return TimeMeasurements(
         settings=settings,

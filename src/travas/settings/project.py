@@ -39,7 +39,8 @@ OFFERED: Mapping[ReleaseKind, tuple[str, ...]] = {
 """The mechanisms by kind of release. The first of a kind is its default."""
 
 _READ = [each.name for each in SETTINGS if each.section in ("log", "reading") and each.name != "log"]
-_DETAILS = ("times", "zone", "resolution", "attributes")
+_OF_TIMES = ("zone", "resolution", "recorded", "longest_case")
+_DETAILS = ("times", *_OF_TIMES, "attributes")
 _OPTIONS = [each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", *_DETAILS)]
 _PERIOD = ("every", "end_activity", "gap", "grace")
 
@@ -273,7 +274,7 @@ class Project:
                         field=name,
                     )
             return {}
-        times = {name: self.stated(name) for name in ("zone", "resolution") if name in self.values}
+        times = {name: self.values[name] for name in _OF_TIMES if name in self.values}
         if self.stated("times") == "none":
             for name in times:
                 raise ParameterError(f"{name} is set but times are left out; remove {name} or times", field=name)
@@ -311,7 +312,7 @@ class Project:
         """
         names = ("frequencies", "profile", "dataset", "guarantee")
         options: dict[str, Any] = {name: self.values[name] for name in names if name in self.values}
-        said_of_times = {"zone", "resolution"} & set(self.values)
+        said_of_times = {*_OF_TIMES} & set(self.values)
         recipients = "; ".join(self.items("recipients"))
         return Request(
             source=self.source,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..log.calendar import WEEKS_PER_BLOCK
+from ..log.options import weeks_of
 from .measurements import SPAN, START_BLOCKS, START_SPANS, START_WEEKS, Measurements, TimeMeasurements
 from .shrinkage import Floats, normalised, random_walk, uniform
 
@@ -35,19 +36,24 @@ class Arrivals:
         width = 1
         while len(times.blocks) * WEEKS_PER_BLOCK > width * MOST_POINTS:
             width *= 2
+        block = int(times.blocks[0]) * WEEKS_PER_BLOCK
         spans = measurements.in_cases(START_SPANS, times.start_spans).ravel()
         size = spans / measurements.deviation(START_SPANS)
         total = np.concatenate([[0.0], np.cumsum(np.sign(size) * size**2 - CERTAIN)])
         later = np.triu(np.ones((len(total), len(total)), dtype=bool), 1)
         start, stop = np.unravel_index(np.argmax(np.where(later, total - total[:, None], -np.inf)), later.shape)
         first, last = int(start) * SPAN // width, max(int(stop) * SPAN // width, int(start) * SPAN // width + 1)
-        rate = max(float(spans[start:stop].sum()), 1.0) / (last - first)
+        stated = times.settings.recorded
+        if stated is not None:
+            begin, end = weeks_of(stated)
+            first, last = (begin - block) // width, -((block - end) // width)
+        rate = max(float(spans.sum() if stated else spans[start:stop].sum()), 1.0) / (last - first)
         curve = _Curve(*_likelihood(measurements, times, width), rate)
-        for stride in STRIDES:
+        for stride in () if stated else STRIDES:
             first, last = curve.moved_ends(first, last, stride)
         values = np.maximum(curve.fitted(first, last, curve.variance(first, last))[1], 0.0)
         shares = np.repeat(normalised(values, uniform(len(values))) / width, width)
-        return cls(int(times.blocks[0]) * WEEKS_PER_BLOCK + first * width, shares)
+        return cls(block + first * width, shares)
 
 
 def _likelihood(measurements: Measurements, times: TimeMeasurements, width: int) -> tuple[Floats, Floats]:

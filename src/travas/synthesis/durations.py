@@ -22,7 +22,7 @@ BEYOND = 1.25  # a case lasts at most this many times as long as the recorded pe
 WEEKS_BEYOND = 4  # … and so many weeks: some cases of a period began before it
 LEAST_TAIL = 2.0  # cases: nothing lasts longer than what as many do
 
-WEEK = 604_800
+DAY, WEEK = 86_400, 604_800
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,8 @@ class DurationShares:
     def of(cls, measurements: Measurements, times: TimeMeasurements, arrivals: Arrivals) -> DurationShares:
         """The durations that follow from the measurements."""
         low, high = (np.exp(bound) for bound in log_bounds(THROUGHPUT_EDGES))
-        longest = (BEYOND * len(arrivals.shares) + WEEKS_BEYOND) * WEEK
+        stated = times.settings.longest_case
+        longest = stated * DAY if stated else (BEYOND * len(arrivals.shares) + WEEKS_BEYOND) * WEEK
         noisy = measurements.in_cases(THROUGHPUT, times.throughput)[low < longest]
         smooth = smoothed(noisy, measurements.deviation(THROUGHPUT))
         tail = np.cumsum(smooth[::-1])[::-1]

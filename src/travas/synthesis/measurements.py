@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..log.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
-from ..log.options import Attribute, Times
+from ..log.options import Attribute, Times, weeks_of
 from ..log.plain import ActivitySums, as_shape, digest_of
 from ..log.questions import DURATION_BUCKETS, KINDS_OF_DAY, THROUGHPUT_EDGES
 from ..log.traces import Activity, Trace
@@ -127,7 +127,7 @@ class TimeMeasurements:
     """Sums over cases with noise, as integers. Calendars are in the wall-clock time of the mechanism's zone.
 
     Attributes:
-        settings: The public zone, weekend days and resolution.
+        settings: The public options.
         pairs: The directly-follows pairs whose durations were measured, as indices of activities, sorted.
         durations: D: noisy sums by pair and duration bucket.
         throughput: P: noisy sums by bucket of `THROUGHPUT_EDGES`, of the time from the first to the last event.
@@ -174,12 +174,17 @@ def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def choose_blocks(start_blocks: NDArray[np.int64], contribution: int, deviation: float) -> NDArray[np.int64]:
+def choose_blocks(
+    start_blocks: NDArray[np.int64], contribution: int, deviation: float, recorded: str | None = None
+) -> NDArray[np.int64]:
     """Decide, from the noisy blocks alone, of which of them spans and weeks are measured: those of the recorded period.
 
-    These are the largest block, those that stand out from the noise with gaps of at most one block between them, and one
-    more at either end, which may hold too few cases to stand out.
+    If it was not stated, these are the largest block, those that stand out from the noise with gaps of at most one block
+    between them, and one more at either end, which may hold too few cases to stand out.
     """
+    if recorded is not None:
+        begin, end = weeks_of(recorded)
+        return np.arange(begin // WEEKS_PER_BLOCK, (end - 1) // WEEKS_PER_BLOCK + 1, dtype=np.int64)
     certain = start_blocks / contribution / deviation > CERTAIN_BLOCK
     certain[np.argmax(start_blocks)] = True
     first = last = int(np.argmax(start_blocks))

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.calendar import WEEKS_PER_BLOCK
+from ..log.calendar import FIRST_MONDAY, WEEKS_PER_BLOCK
 from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES, cells
@@ -35,8 +35,6 @@ from .shrinkage import Floats
 QUANTILES = (0.25, 0.5, 0.75, 0.9)
 
 TAILS = 50.0  # standard deviations of a bucket of the throughput: with fewer cases its tail is mostly noise
-
-_FIRST_MONDAY = date(1969, 12, 29)
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ def arrival_quality(
     )
     last = arrivals.first + len(arrivals.shares)
     return tuple(
-        ArrivalQuality(_FIRST_MONDAY + timedelta(weeks=week), measured(number, deviation))
+        ArrivalQuality(FIRST_MONDAY + timedelta(weeks=week), measured(number, deviation))
         for week, number in zip(weeks.tolist(), cases.tolist(), strict=True)
         if arrivals.first - SPAN < week < last
     )
