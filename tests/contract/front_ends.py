@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import Pipe
@@ -37,12 +37,7 @@ class Case:
     dataset: str = "hospital"
     mechanism: str = "optimal"
     options: dict[str, Any] = field(default_factory=dict)
-    alphabet: tuple[str, ...] = ()
     guarantee: GuaranteeRule = "required"
-
-    @property
-    def python_options(self) -> dict[str, Any]:
-        return self.options | ({"alphabet": self.alphabet} if self.alphabet else {})
 
     @property
     def charges(self) -> int:
@@ -67,7 +62,7 @@ def by_a_request(case: Case, _: Run) -> str:
     try:
         request = Request(
             source=case.log,
-            mechanism=by_name(case.mechanism, case.epsilon, case.delta, **case.python_options),
+            mechanism=by_name(case.mechanism, case.epsilon, case.delta, **case.options),
             output=case.output,
             ledger=Ledger(case.ledger),
             dataset=case.dataset,
@@ -86,9 +81,9 @@ def by_a_function(case: Case, _: Run) -> str:
         release: package.Release
         if case.mechanism in ("synthesis", "map"):
             make: Any = package.synthesize if case.mechanism == "synthesis" else package.process_map
-            release = make(case.log, epsilon=case.epsilon, delta=case.delta, **case.python_options, **charge)
+            release = make(case.log, epsilon=case.epsilon, delta=case.delta, **case.options, **charge)
         else:
-            mechanism = by_name(case.mechanism, case.epsilon, case.delta, **case.python_options)
+            mechanism = by_name(case.mechanism, case.epsilon, case.delta, **case.options)
             release = package.anonymize(case.log, mechanism, guarantee=case.guarantee, **charge)
     except TravasError as error:
         return str(error)
@@ -96,22 +91,25 @@ def by_a_function(case: Case, _: Run) -> str:
     return ""
 
 
+def settings_as_words(mechanism: str, values: Mapping[str, Any], folder: Path) -> list[str]:
+    """The command that makes a kind of release, with settings as its options; an alphabet is a file."""
+    words = {"synthesis": ["synthesize"], "map": ["map"]}.get(mechanism, ["anonymize", "--mechanism", mechanism])
+    for name, value in values.items():
+        if name == "alphabet":
+            value = folder / "alphabet.txt"
+            value.write_text("\n".join(values[name]))
+        for one in value if isinstance(value, list) else [value]:
+            words += [f"--{name.replace('_', '-')}", str(one)]
+    return words
+
+
 def words_of(case: Case) -> list[str]:
     """The command line of a case."""
-    options = {f"--{name.replace('_', '-')}": value for name, value in case.options.items()}
-    if case.alphabet:
-        options["--alphabet"] = case.log.with_name("alphabet.txt")
-        options["--alphabet"].write_text("\n".join(case.alphabet))
-    named = {"synthesis": ["synthesize"], "map": ["map"]}.get(
-        case.mechanism, ["anonymize", "--mechanism", case.mechanism]
-    )
-    accepted = [] if case.guarantee == "required" else ["--guarantee", case.guarantee]
-    words = [
-        *named, case.log, "--epsilon", case.epsilon, "--delta", case.delta, *accepted,
-        *(word for option in options.items() for word in option),
-        "--dataset", case.dataset, "--ledger", case.ledger, "-o", case.output,
-    ]  # fmt: skip
-    return list(map(str, words))
+    stated: dict[str, Any] = {"epsilon": case.epsilon, "delta": case.delta, **case.options, "dataset": case.dataset}
+    stated |= {"ledger": case.ledger, "output": case.output}
+    if case.guarantee != "required":
+        stated["guarantee"] = case.guarantee
+    return [*settings_as_words(case.mechanism, stated, case.log.parent), str(case.log)]
 
 
 def on_the_command_line(case: Case, travas: Run) -> str:
@@ -122,7 +120,7 @@ def on_the_command_line(case: Case, travas: Run) -> str:
 
 def web_task(case: Case) -> Callable[..., None]:
     """The task that the web app starts for a release."""
-    values = {"mechanism": case.mechanism, "epsilon": case.epsilon, "delta": case.delta, **case.python_options}
+    values = {"mechanism": case.mechanism, "epsilon": case.epsilon, "delta": case.delta, **case.options}
     account = {"dataset": case.dataset, "ledger": str(case.ledger)}
     project = Project(references="refuse").with_values(values | account)
     return partial(_release, project, str(case.log), case.output)

@@ -18,10 +18,11 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from front_ends import settings_as_words
 
 import travas as package
 from conftest import Ran, Run
-from travas import Attribute, Ledger, Mechanism, Synthesis, Times
+from travas import Ledger, Mechanism, Synthesis
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.process_map import ProcessMap
 from travas.outputs.write import writers
@@ -31,46 +32,31 @@ from travas.settings.project import Project
 from travas.web.release import draw
 
 ALPHABET = ["register", "visit", "release"]
-TREE: dict[str, Any] = {"max_length": 3, "prune": 2, "alphabet": ALPHABET}
-PARTS = ["durations", "rework", "throughput"]
+TREE: dict[str, Any] = {"max_length": "3", "prune": "2", "alphabet": ALPHABET}
 HEAD = "case_id,activity,timestamp,ward"
 Logs = tuple[Path, Path]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A mechanism with its options: in Python, as words of the command line, and as typed in the web app."""
+    """A mechanism with its options, as settings."""
 
     name: str
     options: dict[str, Any] = field(default_factory=dict)
-    words: tuple[str, ...] = ()
-    typed: dict[str, Any] = field(default_factory=dict)
 
-    def made(self) -> Mechanism:
-        return MECHANISMS[self.name](1, "1e-3", **self.options)
-
-    def command(self) -> tuple[str, ...]:
-        named = {"synthesis": ("synthesize",), "map": ("map",)}
-        return (*named.get(self.name, ("anonymize", "--mechanism", self.name)), *self.words)
+    def project(self, **more: str) -> Project:
+        stated = {"mechanism": self.name, "epsilon": "1", "delta": "1e-3", **more, **self.options}
+        return Project(references="refuse").with_values(stated)
 
 
-TREE_WORDS = ("--max-length", "3", "--prune", "2", "--alphabet", "../alphabet.txt")
-TREE_TYPED = TREE | {"alphabet": ALPHABET}
 RULES = {name: Rule(name) for name in MECHANISMS} | {
-    "utravas": Rule("utravas", {"splits": 2}, ("--splits", "2"), {"splits": 2}),
-    "prefix-tree": Rule("prefix-tree", TREE, TREE_WORDS, TREE_TYPED),
-    "sacofa": Rule("sacofa", TREE, TREE_WORDS, TREE_TYPED),
-    "synthesis": Rule("synthesis", words=("--times", "none"), typed={"times": "none"}),
-    "synthesis with times": Rule("synthesis", {"times": Times()}),
-    "synthesis with attributes": Rule(
-        "synthesis",
-        {"times": Times(), "attributes": (Attribute("ward"),)},
-        ("--attributes", "ward"),
-        {"attributes": ("ward",)},
-    ),
-    "map with its parts": Rule(
-        "map", {"parts": PARTS}, tuple(f"--parts={part}" for part in PARTS), {"parts": tuple(PARTS)}
-    ),
+    "utravas": Rule("utravas", {"splits": "2"}),
+    "prefix-tree": Rule("prefix-tree", TREE),
+    "sacofa": Rule("sacofa", TREE),
+    "synthesis": Rule("synthesis", {"times": "none"}),
+    "synthesis with times": Rule("synthesis"),
+    "synthesis with attributes": Rule("synthesis", {"attributes": ["ward"]}),
+    "map with its parts": Rule("map", {"parts": ["durations", "rework", "throughput"]}),
 }
 """Every mechanism; options that it needs, and options by which it measures more."""
 
@@ -80,7 +66,6 @@ FORMATS = [(name, suffix) for name, rule in RULES.items() for suffix in writers(
 @pytest.fixture
 def logs(tmp_path: Path) -> Logs:
     """Two logs with the same name in two folders; the second has one more case."""
-    (tmp_path / "alphabet.txt").write_text("\n".join([*ALPHABET, ""]))
     rows = [
         f"c{case},{activity},2025-02-{1 + step:02d} 08:00:00,ward {case % 2}"
         for case in range(600)
@@ -150,7 +135,7 @@ def charged(folder: Path) -> list[dict[str, Any]]:
 def test_files_progress_and_charges_are_equal(
     name: str, suffix: str, logs: Logs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check(RULES[name].made(), suffix, logs, monkeypatch)
+    check(RULES[name].project().mechanism(), suffix, logs, monkeypatch)
 
 
 def check(rule: Mechanism, suffix: str, logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +165,7 @@ def test_a_model_of_a_map_is_equal(logs: Logs, monkeypatch: pytest.MonkeyPatch) 
         for log in logs:
             numbers = count()
             monkeypatch.setattr("uuid.uuid4", lambda numbers=numbers: UUID(int=next(numbers)))
-            request = Request(source=log, mechanism=RULES["map with its parts"].made())
+            request = Request(source=log, mechanism=RULES["map with its parts"].project().mechanism())
             made = run_request(request).release
             assert isinstance(made, package.MapRelease)
             models.append(made.model(log.parent / "model.ptml").read_text())
@@ -205,8 +190,8 @@ def released(rule: Rule, suffix: str, log: Path, travas: Run, monkeypatch: pytes
     """Make a release in the folder of the log, so that paths are the same for all logs."""
     monkeypatch.chdir(log.parent)
     return travas(
-        *rule.command(), log.name, "--epsilon", 1, "--delta", "1e-3", "-o", f"release{suffix}",
-        "--ledger", "ledger.db", "--dataset", "hospital", *more,
+        *settings_as_words(rule.name, rule.options, log.parent.parent), log.name, "--epsilon", 1, "--delta", "1e-3",
+        "-o", f"release{suffix}", "--ledger", "ledger.db", "--dataset", "hospital", *more,
     )  # fmt: skip
 
 
@@ -215,14 +200,12 @@ def released(rule: Rule, suffix: str, log: Path, travas: Run, monkeypatch: pytes
 
 @pytest.mark.parametrize("name", RULES)
 def test_the_web_app_draws_the_same(name: str, logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = RULES[name]
-    values = {"mechanism": rule.name, "epsilon": "1", "delta": "1e-3", "dataset": "hospital", **rule.typed}
     seen = []
     with replaying(monkeypatch):
         for log in logs:
             folder = log.parent
             steps: list[tuple[Any, ...]] = []
-            project = Project(references="refuse").with_values(values | {"ledger": str(folder / "ledger.db")})
+            project = RULES[name].project(dataset="hospital", ledger=str(folder / "ledger.db"))
             watch: Any = lambda *step, steps=steps: steps.append(step)  # noqa: E731
             draw(project, str(log), "log.csv", "original", "", folder / "release.json", watch)
             seen.append((contents(folder), charged(folder), [step for step in steps if step[0] != Phase.READING]))
@@ -244,7 +227,7 @@ def test_a_true_number_in_the_guarantee_file_is_detected(
         "travas.outputs.write.describe", lambda *arguments: describe(*arguments) | {"activities": next(activities)}
     )
     with pytest.raises(AssertionError):
-        check(RULES[name].made(), ".json", logs, monkeypatch)
+        check(RULES[name].project().mechanism(), ".json", logs, monkeypatch)
 
 
 def test_a_mechanism_that_reveals_more_than_it_measured_is_detected(
@@ -260,4 +243,4 @@ def test_a_mechanism_that_reveals_more_than_it_measured_is_detected(
 
     monkeypatch.setattr(package.Optimal, "_release", telling)
     with pytest.raises(AssertionError):
-        check(RULES["optimal"].made(), ".json", logs, monkeypatch)
+        check(RULES["optimal"].project().mechanism(), ".json", logs, monkeypatch)
