@@ -64,7 +64,7 @@ def test_with_nothing_but_noise_the_tree_returns_the_prior() -> None:
 
 @given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=70), st.floats(0.1, 1e3))
 def test_the_tree_always_returns_shares(noisy: list[float], deviation: float) -> None:
-    shares = shrunk(np.array(noisy), deviation, uniform(len(noisy)), 0.5, 10.0)
+    shares = shrunk(np.array(noisy), deviation, uniform(len(noisy)), 0.5)
     assert shares.min() >= 0 and shares.sum() == pytest.approx(1)
 
 

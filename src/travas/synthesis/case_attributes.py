@@ -82,7 +82,9 @@ def measures_by_last(
 
 def combined_numbers(measurements: Measurements, measured: AttributeMeasurements) -> FirstMeasurement:
     """What both stages say about the cells of an attribute, whatever the last activity is."""
-    first = _first_numbers(measurements, measured)
+    stage, cases = first_stage(measured.attribute.name), number_of_cases(measurements)
+    contribution, deviation = measurements.contributions[stage], measurements.deviation(stage)
+    first = FirstMeasurement.of(measured.attribute, measured.first, contribution, deviation, cases)
     if measured.is_by_last:
         return first
     stage = second_stage(measured.attribute.name)
@@ -99,17 +101,6 @@ def attribute_shares(measurements: Measurements, measured: AttributeMeasurements
     second = measurements.in_cases(stage, measured.second).T * (overall > 0)
     rows, _ = deviating(second, measurements.deviation(stage), np.tile(overall, (activities, 1)))
     return np.vstack([rows, overall])
-
-
-def _first_numbers(measurements: Measurements, measured: AttributeMeasurements) -> FirstMeasurement:
-    stage = first_stage(measured.attribute.name)
-    return FirstMeasurement.of(
-        measured.attribute,
-        measured.first,
-        measurements.contributions[stage],
-        measurements.deviation(stage),
-        number_of_cases(measurements),
-    )
 
 
 def case_columns(measurements: Measurements, last: NDArray[np.int64], seed: int) -> tuple[CaseColumn, ...]:

@@ -116,17 +116,9 @@ def order_one(measurements: Measurements) -> tuple[NDArray[np.float64], float]:
     deviation = measurements.deviation(TRANSITIONS)
     if measurements.pairs is not None:
         return first, deviation
-    second = measurements.in_cases(REFINEMENT, measurements.refinement)
-    mean, variance = _combined(first, deviation**2, second, measurements.deviation(REFINEMENT) ** 2)
-    return mean, variance**0.5
-
-
-def _combined(
-    first: NDArray[np.float64], first_variance: float, second: NDArray[np.float64], second_variance: float
-) -> tuple[NDArray[np.float64], float]:
-    """The average of two measurements, weighted by precision, and its variance."""
-    total = 1 / first_variance + 1 / second_variance
-    return (first / first_variance + second / second_variance) / total, 1 / total
+    second, other = measurements.in_cases(REFINEMENT, measurements.refinement), measurements.deviation(REFINEMENT)
+    total = 1 / deviation**2 + 1 / other**2
+    return (first / deviation**2 + second / other**2) / total, total**-0.5
 
 
 def _rows(targets: NDArray[np.float64], transitions: NDArray[np.float64]) -> NDArray[np.float64]:

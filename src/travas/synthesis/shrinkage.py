@@ -50,17 +50,14 @@ def deviating(noisy: Floats, deviation: float | Floats, prior: Floats) -> tuple[
     return shares, deviates.any(axis=1) & usable[:, 0]
 
 
-def shrunk(noisy: Floats, deviation: float, prior: Floats, looseness: float, total: float | None = None) -> Floats:
+def shrunk(noisy: Floats, deviation: float, prior: Floats, looseness: float) -> Floats:
     """Shares of ordered cells, from the whole down to single cells along a binary tree.
 
     At every node the share of its left half is the average of what was measured and of the prior, weighted by precision.
     So a part of the range that holds much is resolved finely, and one that holds little follows the prior.
     """
     levels = _levels(noisy, np.maximum(prior, 0.0) + _LEAST_PRIOR)
-    sums, leaves, _ = levels[-1]
-    whole = float(sums[0])
-    if total is not None:
-        whole = (whole / leaves[0] + total) / (1 / leaves[0] + 1)
+    whole = float(levels[-1][0][0])
     if whole <= 0:
         return normalised(np.maximum(prior, 0.0), uniform(len(prior)))
     shares = np.ones(1)
