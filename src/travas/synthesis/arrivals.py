@@ -43,14 +43,15 @@ class Arrivals:
         later = np.triu(np.ones((len(total), len(total)), dtype=bool), 1)
         start, stop = np.unravel_index(np.argmax(np.where(later, total - total[:, None], -np.inf)), later.shape)
         first, last = int(start) * SPAN // width, max(int(stop) * SPAN // width, int(start) * SPAN // width + 1)
-        stated = times.settings.recorded
-        if stated is not None:
-            begin, end = weeks_of(stated)
-            first, last = (begin - block) // width, -((block - end) // width)
-        rate = max(float(spans.sum() if stated else spans[start:stop].sum()), 1.0) / (last - first)
+        rate = max(float(spans[start:stop].sum()), 1.0) / (last - first)
         curve = _Curve(*_likelihood(measurements, times, width), rate)
-        for stride in () if stated else STRIDES:
+        for stride in STRIDES:
             first, last = curve.moved_ends(first, last, stride)
+        if times.settings.recorded is not None:
+            begin, end = weeks_of(times.settings.recorded)
+            stated = (begin - block) // width, -((block - end) // width)
+            inside = max(first, stated[0]), min(last, stated[1])
+            first, last = stated if inside[0] >= inside[1] else max(stated, inside, key=curve.likelihood)
         values = np.maximum(curve.fitted(first, last, curve.variance(first, last))[1], 0.0)
         shares = np.repeat(normalised(values, uniform(len(values))) / width, width)
         return cls(block + first * width, shares)
@@ -86,6 +87,10 @@ class _Curve:
         """The logarithm of the likelihood of these ends, and the curve between them."""
         inside = slice(first, last)
         return random_walk(self.precision[inside, inside], self.weighted[inside], self.rate, variance)
+
+    def likelihood(self, ends: tuple[int, int]) -> float:
+        """The logarithm of the likelihood of these ends."""
+        return self.fitted(*ends, self.variance(*ends))[0]
 
     def variance(self, first: int, last: int) -> float:
         """The most likely variance of the steps between these ends."""
