@@ -194,11 +194,6 @@ class Outcome:
 
         It also says that the release is complete, if it was written.
         """
-        with self._charged():
-            yield
-
-    @contextmanager
-    def _charged(self) -> Iterator[None]:
         try:
             yield
         except BaseException as error:
@@ -248,7 +243,7 @@ def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], No
                     output.publish()
                 written = tuple(output.target for output in outputs)
                 outcome = Outcome(releases, account, written, variants, policy)
-                with outcome._charged():
+                with outcome.after_release():
                     LOGGER.info("%s", Phase.DONE)
                     watch(Phase.DONE, 1.0)
     return outcome

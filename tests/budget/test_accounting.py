@@ -90,7 +90,8 @@ SMALL = {
 def test_never_below_enumeration_and_close_to_it(name: str) -> None:
     spendings = SMALL[name]
     tables, composed = [pairs for s in spendings for pairs in pairs_of(s)], compose(spendings)
-    total = basic(spendings)[0]
+    total, delta = basic(spendings)
+    assert composed(total) <= delta
     for share in ("0", "0.1", "0.25", "1/3", "0.5", "0.77", "0.9", "0.999", "1", "1.2"):
         epsilon = total * Fraction(share)
         truth, reported = true_delta(tables, epsilon), composed(epsilon)
@@ -140,12 +141,6 @@ def test_one_release_costs_what_its_table_spends() -> None:
         assert rule.guarantee().delta_spent <= reported <= rule.guarantee().delta_spent * Fraction(10**6 + 1, 10**6)
 
 
-def test_exact_is_never_worse_than_the_sum() -> None:
-    for spendings in SMALL.values():
-        epsilon, delta = basic(spendings)
-        assert compose(spendings)(epsilon) <= delta
-
-
 def test_many_releases_cost_far_less_than_their_sum() -> None:
     """A year of daily releases, against the closed form of Kairouz, Oh and Viswanath for (ε, δ) alone."""
 
@@ -182,15 +177,6 @@ def test_tiny_deltas_of_persons_are_composed_from_their_table() -> None:
         one, half = compose([person]), Fraction(1, 2)
         assert one(Fraction(1)) <= person.delta
         assert one(half) < compose([spend("unknown", "1", delta)])(half) / 10
-
-
-def test_a_person_of_several_counts_costs_what_the_verifier_found() -> None:
-    rule = mechanism("optimal", 1, "1e-4", unit=PrivacyUnit("patient", 10))
-    spent = rule.guarantee().delta_spent
-    found = compose([spend("optimal", "1", "1e-4", 10)])(Fraction(1))
-    assert abs(found / spent - 1) < Fraction(1, 1000)
-    many = [spend("optimal", "1/2", "1e-6", 10)] * 12
-    assert compose(many)(Fraction(3)) < Fraction(1, 10**5)  # by (ε, δ) alone, ε is more than 5
 
 
 def test_a_charge_with_another_table_or_option_is_the_worst_case() -> None:
@@ -249,11 +235,6 @@ def test_the_curve_of_one_synthetic_log() -> None:
     for epsilon in ("0", "0.5", "1", "2", "3", "3.9"):
         closed = gaussian_delta(float(mu), float(revealed), float(epsilon))
         assert closed * (1 - 1e-9) <= found(Fraction(epsilon)) <= closed * (1 + 1e-3)
-
-
-def test_synthetic_logs_and_other_releases_compose() -> None:
-    found = compose([spend("synthesis", "1", "1e-6"), spend("optimal", "1", "1e-6")])
-    assert found(Fraction(2)) < Fraction(2, 10**6) < found(Fraction(14, 10))
 
 
 def test_gaussian_pairs_are_rounded_to_the_safe_side() -> None:

@@ -192,14 +192,6 @@ def test_composed_and_decomposed_letters_are_one_name(book: Ledger) -> None:
     assert book.create_account("больница ward A").name == "больница ward A"
 
 
-@pytest.mark.parametrize(
-    "options", [("--no-limit", "--epsilon", 1), (), ("--epsilon", 1), ("--no-limit", "--delta", 0)]
-)
-def test_a_data_set_is_created_with_a_budget_or_without(options: tuple[object, ...], travas: Run) -> None:
-    ran = travas("budget", "create", "x", *options)
-    assert ran.code == 2 and "--no-limit" in ran.err
-
-
 def test_an_existing_data_set_is_not_created_again(book: Ledger, travas: Run) -> None:
     assert travas("budget", "create", "x", "--no-limit").code == 0
     assert "already exists" in travas("budget", "create", "x", "--no-limit").err
@@ -231,15 +223,6 @@ def test_traces_of_one_name_are_one_case_or_several_in_all_releases(
     with pytest.raises(BudgetError, match=r"'every trace'.*use the duplicate_cases of the earlier releases"):
         release(log, Reading(duplicate_cases=second))
     assert len(book.history()) == 2
-
-
-def test_traces_of_a_table_have_one_name(book: Ledger, small_csv: Path) -> None:
-    book.create_account("hospital")
-    choices: tuple[DuplicateCases, ...] = ("separate", "merge")
-    for choice in choices:  # no effect on tables
-        reading = Reading(duplicate_cases=choice)
-        anonymize(small_csv, epsilon=1, delta="1e-6", ledger=book, dataset="hospital", reading=reading)
-    assert [entry.case for entry in book.history()] == ["case_id", "case_id"]
 
 
 def test_a_log_without_a_location_needs_a_name(book: Ledger, small_csv: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
-from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, explain, process_map, synthesize
+from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, process_map, synthesize
 from travas.budget.account import Approval, Entry
 from travas.budget.policy import RULES, PolicyRule
 from travas.errors import PolicyError
@@ -90,12 +90,6 @@ def test_python_functions_record_reason_and_sign_off(release: Any, small_csv: Pa
     ledger = Ledger(ledger_path)
     release(small_csv, epsilon=1, delta="1e-6", ledger=ledger, reason="decided on 3 May", signed_off_by="A. Officer")
     assert ledger.history()[0].approval == APPROVED
-
-
-def test_a_release_without_a_policy_records_none(small_csv: Path, ledger_path: Path) -> None:
-    run(Request(small_csv, mechanism("optimal", 1, "1e-6"), ledger=Ledger(ledger_path)))
-    (entry,) = Ledger(ledger_path).history()
-    assert entry.policy is None
 
 
 def test_a_charge_above_a_yearly_limit_exits_like_one_above_the_budget(
@@ -228,17 +222,6 @@ def test_only_a_stated_policy_applies_to_the_example_log_which_is_made_up(
 
     with pytest.raises(PolicyError):
         run(Request(Mine(), mechanism("optimal", 1, "1e-6")))
-
-
-def test_the_default_policy_explains_every_rule_and_names_sources() -> None:
-    policy = Policy.load("default")
-    assert policy.name == "default policy of travas"
-    assert all(rule.because and rule.source for rule in policy.rules)
-    assert any("NIST SP 800-226" in rule.source for rule in policy.rules)
-    assert any("arXiv" in rule.source for rule in policy.rules)
-    epsilon = next(rule for rule in policy.rules if rule.name == "epsilon_per_release")
-    assert isinstance(epsilon.value, Fraction)
-    assert explain.most_guesses(epsilon.value, Fraction(0)) in epsilon.because
 
 
 @pytest.mark.parametrize(

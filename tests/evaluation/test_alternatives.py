@@ -7,9 +7,9 @@ import json
 import pytest
 
 from conftest import Run
-from travas import Ledger, ParameterError, PrivacyUnit, Synthesis
+from travas import Ledger, ParameterError, PrivacyUnit
 from travas.errors import EmptyLogError
-from travas.evaluation.kinds import ADVICE, ALTERNATIVES, advice, detail_facts, mechanisms, outlooks, trials
+from travas.evaluation.kinds import ADVICE, ALTERNATIVES, advice, mechanisms, outlooks, trials
 
 FEW = {("a", "b"): 700, ("a", "c"): 300}
 DIVERSE = {tuple(f"a{(n * k) % 7}" for k in range(1, 9)) + ("x",) * (n // 49): 1 for n in range(1200)}
@@ -75,23 +75,3 @@ def test_on_the_command_line(small_csv: object, travas: Run, ledger_path: object
     assert not Ledger.default().history()
     ran = travas("forecast", "--kinds", "--epsilon", 1)
     assert ran.code == 2 and "--kinds requires one --epsilon and one --delta" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("cases", "words"),
-    [
-        (800, "rough, an attribute is poor: leave it out"),
-        (3_000, "good, an attribute is rough"),
-        (20_000, "good, an attribute is good"),
-    ],
-)
-def test_the_stated_number_of_cases_decides(cases: int, words: str) -> None:
-    *_, last = detail_facts(Synthesis(1, "1e-6"), cases)
-    assert last == f"for {cases:,} cases: weeks in which cases start are {words}"
-
-
-def test_the_limits_are_those_of_the_measurements_and_grow_with_the_noise() -> None:
-    facts = detail_facts(Synthesis(1, "1e-6"), None)
-    assert "good from about 7,000 cases on, and poor below 1,500" in facts[-1]
-    assert "about 92 cases" in facts[0] and "good from about 890 cases on" in facts[0]
-    assert "good from about 13,000 cases on" in detail_facts(Synthesis("0.5", "1e-6"), None)[-1]

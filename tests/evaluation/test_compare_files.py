@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import travas as package
-from conftest import Run
-from travas.errors import LogError, ParameterError
+from travas.errors import LogError
 
 ODD = "take\x01blood"
 LOG = {(ODD, "visit"): 60, ("visit", r"\u{41}"): 50}
@@ -25,35 +23,9 @@ def test_escaped_names_are_the_names_of_the_log(suffix: str, tmp_path: Path) -> 
     assert compared.values == {"case_coverage": 1.0} and compared.remarks == ()
 
 
-def test_the_command_line_reads_the_names_of_the_log(tmp_path: Path, travas: Run) -> None:
-    original, release = tmp_path / "log.parquet", tmp_path / "release.csv"
-    rows = [(f"{case}", name) for case in range(60) for name in (ODD, "visit")]
-    frame = pl.DataFrame(rows, schema=["case_id", "activity"], orient="row")
-    frame.with_columns(timestamp=pl.int_range(len(rows)).cast(pl.Datetime)).write_parquet(original)
-    assert travas("anonymize", original, "--epsilon", 5, "--delta", "1e-2", "-o", release).code == 0
-    ran = travas("compare", original, release, "--metrics", "case_coverage", "--json")
-    content = json.loads(ran.out)
-    assert content["case_coverage"] == 1.0 and content["remarks"] == []
-
-
 def test_a_file_without_a_guarantee_is_a_log(small_csv: Path) -> None:
     compared = package.compare(small_csv, small_csv, ["case_coverage"])
     assert compared.values == {"case_coverage": 1.0} and compared.remarks == ()
-
-
-@pytest.mark.parametrize(
-    ("metrics", "abstractions", "why"),
-    [
-        (5, None, r"metrics is 5; use a list of names, such as \['case_coverage'\]"),
-        ("case_coverage", None, "metrics is 'case_coverage'; use a list of names"),
-        ([5], None, "metrics contains 5; use a list of names"),
-        (None, ["full"], "abstractions contains 'full'; use their names in one text"),
-        (None, 5, "abstractions is 5; use their names in one text"),
-    ],
-)
-def test_values_of_the_wrong_type_are_refused_before_a_log_is_read(metrics: Any, abstractions: Any, why: str) -> None:
-    with pytest.raises(ParameterError, match=why):
-        package.compare("not read.csv", LOG, metrics, abstractions)
 
 
 def test_abstractions_of_a_comparison_may_be_text() -> None:

@@ -23,22 +23,6 @@ from travas.sources.encoded_cases import EncodedCases, joined
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 
 
-def test_compare_says_how_far_times_and_attributes_are(tmp_path: Path, travas: Run) -> None:
-    timed_frame(2000).write_csv(tmp_path / "log.csv")
-    made = synthesize(
-        tmp_path / "log.csv", epsilon=4, delta="1e-6", times=Times("Europe/Berlin"), attributes=["sex", AGE]
-    )
-    release = made.write(tmp_path / "s.json")
-    ran = travas("compare", tmp_path / "log.csv", release, "--json")
-    details = json.loads(ran.out)["details"]
-    assert details["times"]["medians"] > 0.8 and details["times"]["throughput"] < 0.6
-    assert details["times"]["weeks"] < 0.2 and details["times"]["hours"] < 0.1
-    assert [row["attribute"] for row in details["attributes"]] == ["sex", "age"]
-    assert all(row["alone"] < 0.1 and row["by_last"] < 0.2 for row in details["attributes"])
-    words = " ".join(travas("compare", tmp_path / "log.csv", release).out.split())
-    assert "doublings apart" in words and "median is within a factor of two" in words and "attribute sex" in words
-
-
 @pytest.mark.parametrize("form", ["release", "json", "csv"])
 def test_compare_in_python_also_has_times_and_attributes(form: str, tmp_path: Path) -> None:
     frame = timed_frame(300)

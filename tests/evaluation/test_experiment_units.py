@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from travas import LogError
 from travas.evaluation.experiment import ORIGINAL, experiment, finished, read_grid, seeded_release
-from travas.evaluation.results import summary
 
 ELSEWHERE = '''
 """A package that travas does not know."""
@@ -90,22 +88,6 @@ def test_the_release_of_a_unit_protects_it(visits: Path) -> None:
     assert len(seeds) == 6  # another unit, other noise
 
 
-@pytest.mark.parametrize(
-    ("log", "words"),
-    [
-        ('unit = "person"', "max_cases is not set"),
-        ('unit = "person", max_cases = "3"', "max_cases is '3'; it must be a whole number"),
-        ('unit = "person", max_cases = true', "max_cases is True; it must be a whole number"),
-        ('unit = "person", max_cases = 1, counted = "cases"', "the key 'counted' is unknown"),
-    ],
-)
-def test_a_wrong_unit_is_one_clear_line(visits: Path, log: str, words: str) -> None:
-    grid = grid_of(visits, f'visits = {{ file = "visits.csv", {log} }}', "[mechanisms.optimal]")
-    with pytest.raises(LogError) as refused:
-        read_grid(grid)
-    assert words in str(refused.value) and str(refused.value).startswith(str(grid))
-
-
 def test_mechanisms_and_metrics_of_other_packages_run_in_the_workers(
     visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,26 +103,6 @@ def test_mechanisms_and_metrics_of_other_packages_run_in_the_workers(
     assert results["error"].is_null().all()
     assert results["label"].to_list() == [ORIGINAL, "mine", "mine", "elsewhere_bench:Mine", "elsewhere_bench:Mine"]
     assert results["elsewhere_bench:lost_variants"].to_list() == [0.0] * 5
-
-
-@pytest.mark.usefixtures("in_process")
-def test_entry_points_run_in_grids(visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = tmp_path / "packages"
-    (installed / "elsewhere-1.0.dist-info").mkdir(parents=True)
-    (installed / "elsewhere_installed.py").write_text(ELSEWHERE)
-    (installed / "elsewhere-1.0.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n"
-    )
-    (installed / "elsewhere-1.0.dist-info" / "entry_points.txt").write_text(
-        "[travas.mechanisms]\nmine = elsewhere_installed:Mine\n"
-        "[travas.metrics]\nlost-variants = elsewhere_installed:lost_variants\n"
-    )
-    monkeypatch.syspath_prepend(str(installed))
-    grid = read_grid(grid_of(visits, 'visits = "visits.csv"', "[mechanisms.mine]\n", "lost-variants = 1"))
-    results = experiment(grid, tmp_path / "r.parquet", silent, workers=1)
-    assert results["error"].is_null().all() and results["mechanism"].to_list() == [ORIGINAL, "mine"]
-    assert results["lost-variants"].to_list() == [0.0, 0.0]
-    assert summary(grid, results)["better"].to_list() == ["lower", "lower"]
 
 
 @pytest.mark.usefixtures("in_process")

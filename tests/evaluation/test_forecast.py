@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import Log, ParameterError, explain
-from travas.errors import EmptyLogError
+from travas import ParameterError
 from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
 from travas.log.abstraction import Abstraction, parse_ladder
 from travas.mechanisms import mechanism
@@ -97,20 +96,6 @@ def test_values_of_the_wrong_type_are_refused_before_the_log_is_read(
     with pytest.raises(ParameterError, match=why) as refused:
         forecast("not read.csv", mechanisms, abstractions)
     assert refused.value.field in {"mechanism", "mechanisms", "abstractions"}
-
-
-def test_only_where_the_number_of_cases_decides() -> None:
-    with pytest.raises(ParameterError, match="no forecast for ladder"):
-        chances(mechanism("ladder", "1", "1e-6"))
-    with pytest.raises(EmptyLogError):
-        forecast(Log.from_mapping({}), [mechanism("optimal", "1", "1e-6")], parse_ladder("full"))
-
-
-def test_weak_protection_is_that_of_the_unit(travas: Run) -> None:
-    reasons = explain.weak_protection(Fraction(8), Fraction(1, 10), 1000, "patient")
-    assert len(reasons) == 3 and all("patient" in reason and "one case" not in reason for reason in reasons)
-    ran = travas("forecast", "--epsilon", 8, "--delta", "0.1", "--unit", "patient", "--max-cases", 1)
-    assert "only one person has" in " ".join(ran.out.split())
 
 
 def test_the_command_line_without_a_log(travas: Run) -> None:

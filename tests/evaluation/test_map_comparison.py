@@ -46,18 +46,6 @@ def test_distances_of_a_map() -> None:
     assert abs(other.count_error - (700_000 + 400_000 + 3 * 300_000 + 2 * 700_000) / 2_600_000) < 0.001
 
 
-def test_on_the_command_line(tmp_path: Path, travas: Run) -> None:
-    log = write_hospital_log(tmp_path / "hospital.csv")
-    out = tmp_path / "map.json"
-    assert travas("map", log, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
-    ran = travas("compare", log, out)
-    assert ran.code == 0 and "CONFIDENTIAL" in ran.out.upper() and "contain the true number" in ran.out
-    facts = json.loads(travas("compare", log, out, "--json").out)
-    assert facts["confidential"] is True and 0 <= facts["process_map"]["count_error"] < 1
-    assert facts["process_map"]["fitness"] is None
-    assert travas("compare", log, out, "--metrics", "case_coverage").code == 2
-
-
 @pytest.mark.parametrize("form", ["release", "file"])
 def test_a_map_is_compared_in_python_as_on_the_command_line(form: str, tmp_path: Path) -> None:
     made = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Log.from_mapping(LOG))

@@ -256,21 +256,3 @@ def test_compare_with_an_empty_release_and_with_other_columns(travas: Run, small
         tmp_path / "o.csv",
     )
     assert travas("compare", other, tmp_path / "o.csv", *options).code == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        ("{}", "not a release of travas"),
-        ("", "not a release of travas"),
-        ("[1]", "not a release of travas"),
-        ("x", "not a release"),
-    ],
-)
-def test_a_released_log_that_is_damaged_is_refused(
-    travas: Run, small_csv: Path, tmp_path: Path, content: str, why: str
-) -> None:
-    bad = tmp_path / "bad.json"
-    bad.write_text(content)
-    ran = travas("compare", small_csv, bad)
-    assert ran.code == 2 and why in ran.err and len(ran.err.splitlines()) == 1

@@ -28,7 +28,7 @@ from travas.releases.process_map import MapRelease
 from travas.trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.samplers import Seeded
-from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Stage
+from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 
 FALSE_ALARM = 1e-9
 SMALL: dict[Trace, int] = {
@@ -272,11 +272,3 @@ def test_parameters_that_leave_nothing_under_the_largest_cap_are_refused(options
     epsilon = "0.0001" if stage == "rework" else "0.00004"
     with pytest.raises(ParameterError, match=f"nothing for the measurement '{stage}'"):
         process_map(epsilon, "1e-6", **options).guarantee()
-
-
-def test_persons_of_several_cases_get_more_noise() -> None:
-    one, many = process_map("1", "1e-6"), process_map("1", "1e-6", unit=PrivacyUnit("patient", 5))
-    for stage in one.noise.calibration.stages:
-        other: Stage = many.noise.stage(stage.name)
-        assert other.contribution == stage.contribution // 5
-    assert many.guarantee().unit.max_cases == 5

@@ -39,7 +39,6 @@ from travas.mechanisms import gaussian
 from travas.mechanisms.gaussian import calibrated_noise
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import Request, run
-from travas.releases.release import timestamp_kind
 from travas.search.calibration import calibrate, largest_mu, split_delta
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded
@@ -135,11 +134,6 @@ def test_a_part_of_delta_must_be_positive() -> None:
         calibrate(Fraction(1), Fraction(1, 10**6), plans)
 
 
-def test_persons_add_less_per_case() -> None:
-    made = rule(times=Times(), unit=PrivacyUnit("patient", 3))
-    assert made.noise.stage("durations").contribution == contribution(TIMES["durations"] / 4, 3)
-
-
 # -------------------------------------------------------------------------------------------------------- questions
 
 
@@ -215,15 +209,6 @@ def test_a_log_without_times_is_refused_before_the_charge_if_times_are_measured(
     assert refused.value.field == "times"
 
 
-def test_times_if_recorded_are_measured_where_the_log_has_a_column_of_them() -> None:
-    frame = timed_frame(300)
-    timed = synthesize(frame, epsilon=1, delta="1e-6")
-    untimed = synthesize(frame.drop("timestamp"), order="file", epsilon=1, delta="1e-6")
-    assert timed.mechanism == rule(times=Times()) and timestamp_kind(timed.mechanism) == "generated"
-    assert untimed.mechanism == rule() and timestamp_kind(untimed.mechanism) == "artificial"
-    assert untimed.measurements.times is None and "durations" not in untimed.measurements.contributions
-
-
 # ----------------------------------------------------------------------------------------------------- descriptions
 
 
@@ -248,11 +233,6 @@ def test_what_is_assumed_to_be_public_is_stated() -> None:
     assert times == "the time zone, weekend days and resolution of times were chosen without looking at the log"
     assert attributes == "the attributes that are released and their bins were chosen without looking at the log"
     assert "longest case" in rule(times=Times(longest_case=9)).guarantee().assumptions[0]
-
-
-def test_the_shares_are_stated() -> None:
-    stated = rule(times=Times(), shares="times=0.2").parameters()["shares"]
-    assert stated == {"control_flow": "0.8", "times": "0.2", "attributes": "0"}
 
 
 @pytest.mark.parametrize(
@@ -370,10 +350,3 @@ def test_a_database_has_times_if_their_type_says_so(tmp_path: Path) -> None:
         reading = Reading(table=table)
         made = synthesize(f"duckdb:///{tmp_path / 'log.db'}", epsilon=1, delta="1e-6", reading=reading)
         assert (made.event_times is not None) is has_times
-
-
-def test_an_xes_log_has_times(tmp_path: Path) -> None:
-    log = synthesize(timed_frame(300), epsilon=4, delta="1e-6", times=Times(), attributes=["sex"])
-    path = log.write(tmp_path / "log.xes.gz")
-    made = synthesize(path, epsilon=4, delta="1e-6", attributes=["sex"])
-    assert made.event_times is not None and made.case_columns[0].texts[-1] == "other"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 from silent_noise import without_noise
 from small_synthesis import SMALL, outputs_of, synthesis
 
-from travas import Log, ParameterError, Standing, read, verify
+from travas import Log, ParameterError, Standing, read
 from travas.log.plain import measurements_from_plain, plain
 from travas.log.traces import Trace
 from travas.mechanisms.gaussian import MOST_ACTIVITIES
@@ -24,7 +23,6 @@ from travas.outputs.json_writer import json_content
 from travas.releases.synthetic_log import NOTICE, SyntheticRelease
 from travas.synthesis.measurements import Measurements
 from travas.trusted.guarantee import PrivacyUnit
-from travas.trusted.numbers import as_text
 from travas.trusted.samplers import Seeded
 
 
@@ -47,12 +45,6 @@ def test_every_log_is_released(log: dict[Trace, int], tmp_path: Path) -> None:
     assert len(release.measurements.activities) <= MOST_ACTIVITIES
     assert release.write(tmp_path / "out.csv").is_file()
     release.quality()
-
-
-def test_an_empty_log_and_one_case_give_an_empty_release() -> None:
-    for log in ({}, {("a", "b"): 1}):
-        release = synthesis("1", "1e-6").release(Log.from_mapping(log))
-        assert release.variants == () and release.counts == ()
 
 
 def test_long_traces_fall_into_the_open_bucket() -> None:
@@ -166,16 +158,3 @@ def test_data_frames_say_that_they_are_synthetic() -> None:
         release.notices.items() <= release.to_pandas().attrs.items() and release.notices["travas:synthetic"] == NOTICE
     )
     assert "synthetic" in repr(release).lower()
-
-
-def test_the_guarantee_file_is_verified(tmp_path: Path) -> None:
-    rule = attrs.evolve(synthesis("4", "1e-3"), random_bytes=os.urandom)
-    path = rule.release(Log.from_mapping(SMALL)).write(tmp_path / "out.json")
-    guarantee = path.with_name("out.json.guarantee.json")
-    assert verify(guarantee, path).delta_spent <= Fraction(1, 1000)
-    stated = json.loads(guarantee.read_text())
-    stated["parameters"]["stages"][0]["threshold"] -= 1
-    guarantee.write_text(json.dumps(stated))
-    with pytest.raises(Exception, match="parameters"):
-        verify(guarantee, path)
-    assert as_text(rule.noise.calibration.gaussian_delta) == stated["parameters"]["gaussian_delta"]

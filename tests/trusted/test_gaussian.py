@@ -145,11 +145,6 @@ def test_noise_three_percent_too_small_is_refused(epsilon: str, delta: str, max_
             GaussianNoise(changed(right, name, contribution=larger))
 
 
-def test_the_number_of_cases_of_a_person_counts() -> None:
-    with pytest.raises(VerificationError):
-        GaussianNoise(replace(calibration(), max_cases=2))
-
-
 @pytest.mark.parametrize("max_cases", [1, 3])
 @pytest.mark.parametrize(("epsilon", "known"), [("1", "1.455"), ("0.5", "0.7248"), ("4", "5.933")])
 def test_replacing_a_case_costs_what_corollary_1_says(epsilon: str, known: str, max_cases: int) -> None:

@@ -484,7 +484,16 @@ class Abstraction:
         counts = _sums(groups, variants.counts, len(numbers))
         lost = int(variants.counts[groups < 0].sum())
         note = (f"{lost} cases with an empty trace under {self} were left out",) if lost else ()
-        return Grouped(variants.generalised(self, flat.alphabet, list(numbers), counts, note), groups)
+        generalised = replace(
+            variants,
+            alphabet=flat.alphabet,
+            keys=list(numbers),
+            counts=counts,
+            notes=(*variants.notes, *note),
+            abstraction=variants.abstraction | self,
+            totals=None if variants.totals is None else variants.totals.under(self),
+        )
+        return Grouped(generalised, groups)
 
     def applied(self, flat: FlatLog) -> FlatLog:
         """Return the traces after all steps.

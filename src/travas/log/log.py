@@ -135,40 +135,6 @@ class Log:
         same = Log.from_mapping(dict(sorted(self.items())), self.columns)
         return replace(self, alphabet=same.alphabet, keys=same.keys, counts=same.counts)
 
-    def generalised(
-        self,
-        abstraction: Abstraction,
-        alphabet: Sequence[Activity],
-        keys: Sequence[bytes],
-        counts: NDArray[np.int64],
-        notes: tuple[str, ...],
-    ) -> Log:
-        """Return the variants after an abstraction, with further notes; they are in memory, wherever these are.
-
-        Args:
-            abstraction: The abstraction.
-            alphabet: The activities that occur, by code.
-            keys: The generalised traces, encoded.
-            counts: The number of cases of each.
-            notes: Notes about the cases that were left out. Confidential.
-
-        Returns:
-            The generalised variants.
-        """
-        return Log(
-            alphabet,
-            keys,
-            counts,
-            self.columns,
-            (*self.notes, *notes),
-            self.abstraction | abstraction,
-            unit=self.unit,
-            counted=self.counted,
-            roles=self.roles,
-            cautions=self.cautions,
-            totals=None if self.totals is None else self.totals.under(abstraction),
-        )
-
     @classmethod
     def from_mapping(cls, mapping: Mapping[AnyTrace, int], columns: tuple[str, ...] = ()) -> Log:
         """Build variants from a mapping.

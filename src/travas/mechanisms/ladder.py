@@ -21,7 +21,6 @@ from ..releases.release import VariantRelease
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from ..trusted.tables import NoiseTable
 from .mechanism import Mechanism, References
 from .prefix_tree import TwoSidedNoise
 from .selection import Optimal, minimum_number
@@ -143,28 +142,16 @@ class Ladder(Mechanism):
         part = self._part(*self._of_rung)
         return Optimal(part.epsilon, part.delta, self.minimum_cases)
 
-    def spending(self) -> list[tuple[str, Optimal]]:
-        """The selections that are paid for, by name: one per rung, or one for the selected rung."""
-        names = ["the selected rung"] if self.chooses else map(str, self.rungs)
-        return [(name, self._selection) for name in names]
-
-    @cached_property
-    def _curve(self) -> KeepCurve:
-        """The curve of the first or the selected rung; what later rungs keep depends on the log."""
-        rungs = tuple(map(str, self.rungs if self.chooses else self.rungs[:1]))
-        return replace(self._selection.keep_curve(), build=self._table, rungs=rungs)
-
     def keep_curve(self) -> KeepCurve:
-        return self._curve
-
-    def _table(self) -> NoiseTable:
-        return self._selection.keep_curve().table
+        """The curve of the first or the selected rung; what later rungs keep depends on the log."""
+        curve = self._selection.keep_curve()
+        rungs = tuple(map(str, self.rungs if self.chooses else self.rungs[:1]))
+        return replace(curve, build=lambda: curve.table, rungs=rungs)
 
     def losses(self) -> Losses:
         """The number of cases, the choice of a rung, and the rungs; neighbouring logs reach the number and the first rung."""
         cases, noise = self.unit.max_cases, self._selection.noise
-        reached = 1 if cases == 1 else 0
-        steps = [Step(self.epsilon * CASES_SHARE, cases=cases, reached=reached)]
+        steps = [Step(self.epsilon * CASES_SHARE, cases=cases, reached=1 if cases == 1 else 0)]
         steps += [Step(self.epsilon * CHOICE_SHARE)] if self.chooses else []
         rungs = [Step(*self._of_rung, noise, cases, reached=1 if index == 0 else 0) for index in range(self._paid)]
         return (*steps, *rungs)
@@ -181,9 +168,9 @@ class Ladder(Mechanism):
         if self.chooses:
             choice = as_text(2 * self._testing.epsilon)
             steps.append({"step": "choice of the rung", "epsilon": choice, "delta": "0"})
-        for name, selection in self.spending():
-            of_rung = {"step": name, "epsilon": as_text(selection.epsilon), "delta": as_text(selection.delta)}
-            steps.append(of_rung | {key: value for key, value in selection.parameters().items() if key in _OF_TABLE})
+        paid = {"epsilon": as_text(self._selection.epsilon), "delta": as_text(self._selection.delta)}
+        paid |= {key: value for key, value in self._selection.parameters().items() if key in _OF_TABLE}
+        steps += [{"step": name} | paid for name in (["the selected rung"] if self.chooses else map(str, self.rungs))]
         return self._options() | {"steps": steps}
 
     # --------------------------------------------------------------------------------------------------- the release
@@ -200,15 +187,8 @@ class Ladder(Mechanism):
             traces += keys.variants.traces(kept.tolist())
             counts += noisy.tolist()
             rungs += np.full(len(kept), rung).tolist()
-        return VariantRelease.of(
-            self,
-            tuple(traces),
-            tuple(counts),
-            variants.columns,
-            abstractions=tuple(variants.abstraction | rung for rung in self.rungs),
-            rungs=tuple(rungs),
-            cases=cases,
-        )
+        rules = tuple(variants.abstraction | rung for rung in self.rungs)
+        return VariantRelease.of(self, traces, counts, variants.columns, rules, rungs, cases)
 
     def _choice(self, variants: Log, cases: int) -> int:
         """Return the first rung with enough cases beyond half the threshold, by the sparse vector technique, or the last."""

@@ -318,9 +318,7 @@ class Tree(Mechanism):
 
     def _release(self, variants: Log) -> VariantRelease:
         counts = self._grow(variants, Trie(variants, self.max_length, self.alphabet))
-        return VariantRelease.of(
-            self, tuple(counts), tuple(counts.values()), variants.columns, abstractions=(variants.abstraction,)
-        )
+        return VariantRelease.of(self, counts, counts.values(), variants.columns, (variants.abstraction,))
 
     def _check_work(self, prefixes: int, level: int) -> None:
         if prefixes > MAX_PREFIXES:

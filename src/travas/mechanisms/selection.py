@@ -103,10 +103,8 @@ class PartitionSelection(Mechanism):
 
     @cached_property
     def _curve(self) -> KeepCurve:
-        if isinstance(self.person_table, GaussianTable):
-            longest = self.person_table.length
-        else:
-            longest = predicted_length(self.step.epsilon, self.step.delta)
+        shape = self.person_table if isinstance(self.person_table, GaussianTable) else None
+        longest = predicted_length(self.step.epsilon, self.step.delta) if shape is None else shape.length
         return KeepCurve(self._table, longest, self.minimum_cases)
 
     def keep_curve(self) -> KeepCurve:
@@ -118,9 +116,7 @@ class PartitionSelection(Mechanism):
     @cached_property
     def noise(self) -> Noise:
         """The verified table."""
-        if self.joint is not None:
-            return self.joint
-        return Noise(self._curve.table, self.step.epsilon, self.step.delta)
+        return self.joint or Noise(self._curve.table, self.step.epsilon, self.step.delta)
 
     @property
     def centre(self) -> int:
@@ -169,8 +165,8 @@ class PartitionSelection(Mechanism):
 
     def _release(self, variants: Log) -> VariantRelease:
         kept, noisy = self.select(variants.counts, self.random_bytes)
-        traces = tuple(variants.traces(kept.tolist()))
-        return VariantRelease.of(self, traces, tuple(noisy.tolist()), variants.columns, (variants.abstraction,))
+        traces = variants.traces(kept.tolist())
+        return VariantRelease.of(self, traces, noisy.tolist(), variants.columns, (variants.abstraction,))
 
 
 @attrs.frozen(slots=False)

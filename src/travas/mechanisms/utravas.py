@@ -20,7 +20,6 @@ from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
-from ..trusted.tables import NoiseTable
 from .mechanism import Mechanism
 from .selection import Travas
 
@@ -62,25 +61,18 @@ class UTravas(Mechanism):
         """One of the equal runs."""
         return Travas(self.step.epsilon / self.splits, self.step.delta / self.splits)
 
-    @cached_property
-    def _curve(self) -> KeepCurve:
-        return replace(self.run.keep_curve(), build=self._table, runs=self.splits)
-
     def keep_curve(self) -> KeepCurve:
-        return self._curve
-
-    def _table(self) -> NoiseTable:
-        return self.run.keep_curve().table
+        curve = self.run.keep_curve()
+        return replace(curve, build=lambda: curve.table, runs=self.splits)
 
     def losses(self) -> Losses:
         """All runs of all counts. Only their means are released, so nothing is claimed to be reached by several runs."""
-        counts = self.unit.max_cases
-        reached = counts if self.splits == 1 else 0
-        return (Step(self.epsilon, self.delta, self.run.noise, counts=counts * self.splits, reached=reached),)
+        counts, splits = self.unit.max_cases, self.splits
+        reached = counts if splits == 1 else 0
+        return (Step(self.epsilon, self.delta, self.run.noise, counts=counts * splits, reached=reached),)
 
     def _promise(self) -> Guarantee:
-        spent = self.splits * self.run.noise.delta_spent * self.step.factor
-        return self._guarantee(spent, Standing.PROVEN)
+        return self._guarantee(self.splits * self.run.noise.delta_spent * self.step.factor, Standing.PROVEN)
 
     def parameters(self) -> dict[str, Any]:
         of_a_run = {f"run_{name}": value for name, value in self.run.parameters().items() if name != "minimum_cases"}
@@ -93,23 +85,16 @@ class UTravas(Mechanism):
         and the larger of mean + k and 2k; one more on either side for the rounding.
         """
         threshold, dropped = self.run.threshold, dropped_estimate(self.run)
-        return measured(
-            noisy,
-            tuple(
-                (max(1, count - threshold - 1 if count > dropped + 1 else 1), max(2 * threshold, count + threshold + 1))
-                for count in noisy
-            ),
+        intervals = (
+            (max(1, count - threshold - 1 if count > dropped + 1 else 1), max(2 * threshold, count + threshold + 1))
+            for count in noisy
         )
+        return measured(noisy, tuple(intervals))
 
     def _release(self, variants: Log) -> VariantRelease:
         kept, mean = merged_runs(self.run, self.splits, variants.counts, self.random_bytes)
-        return VariantRelease.of(
-            self,
-            tuple(variants.traces(kept.tolist())),
-            tuple(mean.tolist()),
-            variants.columns,
-            abstractions=(variants.abstraction,),
-        )
+        traces = variants.traces(kept.tolist())
+        return VariantRelease.of(self, traces, mean.tolist(), variants.columns, (variants.abstraction,))
 
 
 def merged_runs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,17 +84,8 @@ class SyntheticRelease(ReleasedLog):
         Returns:
             The synthetic log, with the noisy number of cases.
         """
-        made = generate(measurements, seed)
-        return cls(
-            mechanism,
-            columns=columns,
-            abstractions=(abstraction,),
-            variants=tuple(row.trace for row in made),
-            numbers=tuple(row.cases for row in made),
-            measurements=measurements,
-            origins=tuple(row.origin for row in made),
-            seed=seed,
-        )
+        made = _generated(measurements, seed)
+        return cls(mechanism, columns=columns, abstractions=(abstraction,), measurements=measurements, **made)
 
     def regenerate(self, *, cases: int | None = None, seed: int | None = None) -> SyntheticRelease:
         """Generate another log from the same measurements, larger or smaller: free of charge.
@@ -109,15 +100,7 @@ class SyntheticRelease(ReleasedLog):
         used_seed = new_seed() if seed is None else whole_number(seed, "seed", 0, 2**63 - 1)
         if cases is not None:
             whole_number(cases, "cases", 0, MAX_CASES)
-        made = generate(self.measurements, used_seed, cases)
-        return replace(
-            self,
-            variants=tuple(row.trace for row in made),
-            numbers=tuple(row.cases for row in made),
-            origins=tuple(row.origin for row in made),
-            seed=used_seed,
-            generation="again",
-        )
+        return replace(self, generation="again", **_generated(self.measurements, used_seed, cases))
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -180,3 +163,14 @@ class SyntheticRelease(ReleasedLog):
     def title(self) -> str:
         """What the log is called in file headers and pictures."""
         return TITLE
+
+
+def _generated(measurements: Measurements, seed: int, cases: int | None = None) -> dict[str, Any]:
+    """What is generated from measurements, by the names of the fields."""
+    made = generate(measurements, seed, cases)
+    return {
+        "variants": tuple(row.trace for row in made),
+        "numbers": tuple(row.cases for row in made),
+        "origins": tuple(row.origin for row in made),
+        "seed": seed,
+    }
