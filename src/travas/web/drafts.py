@@ -97,13 +97,22 @@ class Draft:
         """Set a value, or remove it; raises ParameterError if the setting cannot have it."""
         self.project = self.project.with_values({name: value})
 
+    def changed(self, name: str) -> None:
+        """What the owner has set is not the doctor's any more. With another form of the file it is examined again."""
+        self.applied.pop(name, None)
+        if name in _FORM:
+            self.examined = self.error = None
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the doctor has still to examine the log."""
+        return bool(self.source) and self.examined is None and self.error is None
+
     def take_back(self, name: str) -> None:
         """Undo what the doctor has set."""
-        self.applied.pop(name, None)
         self.undone.add(name)
         self.set(name, None)
-        if name in _FORM:
-            self.examined = None
+        self.changed(name)
 
     def column(self, role: str) -> str:
         """The column of a role: as set, or as recognised by its name; empty if it is open. Several are one per line."""
@@ -211,7 +220,10 @@ class Drafts:
         stored.write_bytes(content.read(1 << 20))
         with known_as({str(stored): name}):
             values = Project.load(stored).values
-        kept = {key: value for key, value in values.items() if key not in FILES}
+        for key in NOT_HERE:
+            if key in values:
+                raise ParameterError(f"{name[:200]}: {key} is not for the web app; use travas release", field="log")
+        kept = {key: value for key, value in values.items() if key not in (*FILES, "profile", "every")}
         draft.project = Project(references="refuse").with_values(kept)
 
     def close(self) -> None:
@@ -219,6 +231,9 @@ class Drafts:
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
 
+
+NOT_HERE = ("by", "segments", "guarantee")
+"""Settings that the web app does not have: several releases at once, and releases without a guarantee."""
 
 FILES = ("log", "output", "folder", "ledger", "policy")
 """Settings that name files: never those of a page or of a project that is opened here."""
@@ -235,7 +250,8 @@ def examine(source: str, title: str, reading: Reading, watch: JobWatch) -> Exami
     findings = tuple(replace(each, text=each.text.replace(source, title)) for each in diagnosis.findings)
     diagnosis = replace(diagnosis, source=title, findings=findings)
     if table is None:
-        return Examined(diagnosis, {}, (), ())
+        problem = next(iter(diagnosis.problems), None)
+        raise LogError(problem.text if problem else f"{title}: cannot be read as a log; check the file", field="log")
     roles = {role: recognised(role, table.columns) for role in COLUMNS}
     rows = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in table.head(_FIRST_ROWS).rows())
     return Examined(diagnosis, roles, tuple(table.columns), rows)

@@ -27,7 +27,7 @@ from ..releases.release import Kind
 from ..settings.project import OFFERED, Project
 from ..settings.table import BY_NAME, SETTINGS, Setting
 from ..trusted.numbers import exact, exact_epsilon
-from .drafts import COLUMNS, FILES, Draft
+from .drafts import COLUMNS, FILES, NOT_HERE, Draft
 from .jobs import Job, JobWatch
 from .releases import RELEASE, Record, finish
 from .workbench import Workbench, go, in_words, known_as, page, workbench
@@ -43,12 +43,11 @@ KINDS: Mapping[Kind, tuple[str, str]] = {
 """What a release is for, and what it is called."""
 
 _MAIN = (*COLUMNS, "unit", "max_cases", "epsilon", "dataset", "stated_cases")
-_NOT_HERE = (*FILES, "by", "segments", "guarantee", "profile", "every")
-EXPERT = tuple(each for each in SETTINGS if each.name not in (*_MAIN, *_NOT_HERE))
+EXPERT = tuple(each for each in SETTINGS if each.name not in (*_MAIN, *FILES, *NOT_HERE, "profile", "every"))
 """The settings in the drawer."""
 
 _SHOWN = tuple(each for each in SETTINGS if each in EXPERT or each.name in _MAIN)
-ERRORS = (*(each.name for each in _SHOWN), "log", "duplicate_cases", "budget", "go")
+ERRORS = (*(each.name for each in _SHOWN), "log", "budget", "go")
 """Where a page shows errors: the names of settings, and three more places."""
 
 VALUES = "the first rows of the log and the doctor's findings"
@@ -93,7 +92,7 @@ def facts_of(bench: Workbench, draft: Draft) -> Facts:
     """Work out what a page shows besides the settings themselves."""
     errors = dict(draft.errors)
     if draft.error is not None:
-        errors.setdefault(_place(draft.error, "go" if draft.examined else "log"), in_words(draft.error))
+        errors.setdefault(_place(draft.error, "go") if draft.examined else "log", in_words(draft.error))
     mechanism: Mechanism | None = None
     try:
         mechanism = draft.project.mechanism()
@@ -101,17 +100,19 @@ def facts_of(bench: Workbench, draft: Draft) -> Facts:
         mechanism.guarantee()
     except TravasError as error:
         errors.setdefault(_place(error, "go"), in_words(error))
-    cases = draft.project.values.get("stated_cases")
-    keeps, recommended = _outlook(draft.project, cases if isinstance(cases, int) else None)
+    cases = None
+    try:
+        cases = draft.project.stated_cases
+    except TravasError as error:
+        errors.setdefault("stated_cases", in_words(error))
+    keeps, recommended = _outlook(draft.project, cases)
     ring, is_new = _budget(bench.ledger, draft, mechanism, errors)
     privacy, cautions = "", tuple[str, ...]()
     if mechanism is not None:
         noun = mechanism.unit.noun
         share = explain.in_percent(explain.best_guess(mechanism.epsilon, mechanism.delta))
         privacy = f"At best {share} right instead of 50 % when guessing whether a given {noun} was in your log."
-        cautions = explain.weak_protection(
-            mechanism.epsilon, mechanism.delta, cases if isinstance(cases, int) else None, noun
-        )
+        cautions = explain.weak_protection(mechanism.epsilon, mechanism.delta, cases, noun)
     return Facts(keeps, recommended, privacy, cautions, ring, is_new, errors)
 
 
@@ -182,27 +183,31 @@ def new_budget(draft: Draft, mechanism: Mechanism) -> Budget:
 # ------------------------------------------------------------------------------------------------- what a form says
 
 
-def take(draft: Draft, form: FormData) -> None:
-    """Take over the fields of a form. What is wrong keeps its old value, with an error."""
+def take(draft: Draft, form: FormData) -> bool:
+    """Take over the fields of a form; what is wrong keeps its old value, with an error.
+
+    Returns whether the page has other fields than before: what was left open is chosen, or the log is read in another form.
+    """
+    left_open = [choice.name for choice in draft.open_choices()]
     draft.errors = {}
     if draft.examined is not None:
         draft.error = None
     draft.budget = str(form.get("budget", draft.budget)).strip()
+    for kind, offered in OFFERED.items():
+        if kind == form.get("kind") != kind_of(draft.project):
+            draft.set("mechanism", offered[0])
     for each in _SHOWN:
-        if each.name not in form:
+        text = str(form.get(each.name, "")).strip()
+        if each.name not in form or text == shown_value(draft, each):
             continue
-        text = str(form[each.name]).strip()
-        if text == shown_value(draft, each):
-            continue
+        if each.name == "mechanism" and text not in OFFERED[kind_of(draft.project)]:
+            continue  # of the kind before
         try:
             draft.set(each.name, _stated(each, text))
-            draft.applied.pop(each.name, None)
+            draft.changed(each.name)
         except TravasError as error:
             draft.errors[each.name] = in_words(error)
-    kind = form.get("kind", "")
-    for possible, offered in OFFERED.items():
-        if possible == kind and kind_of(draft.project) != kind:
-            draft.set("mechanism", offered[0])
+    return left_open != [choice.name for choice in draft.open_choices()] or draft.is_unread
 
 
 def _stated(setting: Setting, text: str) -> object:
@@ -278,7 +283,7 @@ async def show(request: Request) -> Response:
     bench, draft = _find(request)
     if draft is None:
         return go(request, "/")
-    if draft.source and draft.examined is None and draft.error is None and not bench.is_running(draft.examining):
+    if draft.is_unread and not bench.is_running(draft.examining):
         draft.examining = bench.start(draft.examination())
     return await _page(bench, draft, "release.html")
 
@@ -365,13 +370,14 @@ async def save(request: Request) -> Response:
 
 async def _page(bench: Workbench, draft: Draft, template: str) -> Response:
     facts = await asyncio.to_thread(facts_of, bench, draft)
+    left_open = {choice.name for choice in draft.open_choices()}
     return page(
         template,
         draft=draft,
         facts=facts,
         kind=kind_of(draft.project),
         kinds=KINDS,
-        expert=EXPERT,
+        expert=[each for each in EXPERT if each.name not in left_open],
         value=partial(shown_value, draft),
         settings=BY_NAME,
         swap=template == "facts.html",
@@ -380,7 +386,7 @@ async def _page(bench: Workbench, draft: Draft, template: str) -> Response:
         examining=draft.examining if bench.is_running(draft.examining) else "",
         jobs=bench.jobs,
         datasets=[account.name for account in bench.ledger.accounts() if account.name],
-        mechanisms=[name for names in OFFERED.values() for name in names],
+        mechanisms=OFFERED[kind_of(draft.project)],
         looked=VALUES in draft.looked_at,
     )
 
