@@ -1,5 +1,6 @@
 """Who may use the app, and what its pages may load."""
 
+# ruff: noqa: F401, F811
 from __future__ import annotations
 
 import os
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from web_client import access, bench, browser, stranger
 
 from travas.errors import ParameterError
 from travas.web.drafts import Drafts

@@ -1,5 +1,6 @@
 """From a log to a release: what a form says, what is charged, and what is left."""
 
+# ruff: noqa: F401, F811
 from __future__ import annotations
 
 import re
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from web_client import settled
+from web_client import access, bench, browser, drop, settled, stranger
 
 import travas as package
 from travas.settings.table import SETTINGS
