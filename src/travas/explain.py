@@ -400,11 +400,18 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
         )
     for attribute in dict.fromkeys(row.attribute for row in quality.attributes):
         facts.append((f"attribute {attribute}", _values(quality, attribute)))
+    for attribute in dict.fromkeys(row.attribute for row in quality.event_attributes):
+        rows = [row for row in quality.event_attributes if row.attribute == attribute]
+        values, certain = len({row.value for row in rows}), sum(not row.weight.mostly_noise for row in rows)
+        words = (
+            f"{values:,} values; {certain:,} of {len(rows):,} pairs of an activity and a value stand out from the noise"
+        )
+        facts.append((f"event attribute {attribute}", words))
     return facts
 
 
 def _values(quality: Quality, attribute: str) -> str:
-    from .synthesis.measurements import OTHER
+    from .log.options import OTHER
 
     every = [row for row in quality.attributes if row.attribute == attribute]
     if {row.value for row in every} <= {OTHER, None}:

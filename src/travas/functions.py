@@ -113,6 +113,7 @@ def synthesize(
     alphabet: Sequence[Activity] | None = None,
     times: Times | Literal["if recorded"] | None = "if recorded",
     attributes: Sequence[Attribute | str] = (),
+    event_attributes: Sequence[Attribute | str] = (),
     shares: BudgetShares | str | None = None,
     **options: Unpack[ReleaseOptions],
 ) -> SyntheticRelease:
@@ -127,6 +128,7 @@ def synthesize(
         times: The zone, the weekend days and the resolution of times: a log without a timestamp column is refused. By
             default, times are released in UTC if the log has such a column; None releases none.
         attributes: Case attributes to release: names, or `Attribute("age", bins=[0, 20, 40, 60])` for numbers.
+        event_attributes: Attributes of events to release, such as `"org:role"`.
         shares: The parts of the budget for times and attributes, such as `"times=0.25,attributes=0.1"` (the default); the
             rest is for the control flow.
         reading: The whole rule from events to variants. By default columns have usual names.
@@ -157,7 +159,10 @@ def synthesize(
 
     needed: TimesRule = "if recorded" if times == "if recorded" else "required"
     settings = Times() if times == "if recorded" else times
-    mechanism = Synthesis(epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, shares=shares)
+    mechanism = Synthesis(
+        epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, event_attributes=event_attributes,
+        shares=shares,
+    )  # fmt: skip
     return cast("SyntheticRelease", _released(source, mechanism, options, times=needed))
 
 

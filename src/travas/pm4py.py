@@ -36,6 +36,7 @@ def anonymize_differential_privacy(
     *,
     delta: Number = "1e-6",
     attributes: Sequence[Attribute | str] = (),
+    event_attributes: Sequence[Attribute | str] = (),
     unit: str | None = None,
     max_cases: int | None = None,
     ledger: Ledger | None = None,
@@ -54,7 +55,9 @@ def anonymize_differential_privacy(
     outcome = outcome_of(
         Request(
             source=log,
-            mechanism=Synthesis(epsilon, delta, times=Times(), attributes=attributes),
+            mechanism=Synthesis(
+                epsilon, delta, times=Times(), attributes=attributes, event_attributes=event_attributes
+            ),
             times="if recorded",
             reading=Reading(abstraction=rule, unit=unit, max_cases=max_cases),
             ledger=ledger or Ledger.from_environment(),

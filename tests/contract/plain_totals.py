@@ -25,6 +25,7 @@ class PlainCase:
     activities: tuple[Activity, ...]
     times: tuple[datetime, ...]
     values: dict[str, Any] = field(default_factory=dict)
+    of_events: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 def plain_sums(question: q.CellQuestion, cases: Iterable[PlainCase]) -> Counter[Cell]:
@@ -61,6 +62,15 @@ def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
             if (a, b) in question.pairs
         ]
         return _divided(Counter(cells), delta)
+    if isinstance(question, q.EventValuesByActivity | q.EventBinsByActivity):
+        own = [
+            (name, value)
+            for name, value in zip(case.activities, case.of_events[question.attribute], strict=True)
+            if name in question.activities or question.others == "node"
+        ]
+        return _divided(
+            Counter((node, _value(question, value)) for (node, _), (_, value) in zip(events, own, strict=True)), delta
+        )
     if isinstance(question, q.Throughput):
         lasts = (_instant(events[-1][1]) - _instant(events[0][1])) // timedelta(microseconds=1)
         return Counter({(sum(lasts >= edge for edge in question.edges),): delta})
@@ -80,6 +90,22 @@ def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
 def _divided(counts: Counter[Any], delta: int) -> Counter[Cell]:
     norm = sum(count**2 for count in counts.values())
     return Counter({cell: count * isqrt(delta**2 // norm) for cell, count in counts.items()})
+
+
+def _value(question: q.EventValuesByActivity | q.EventBinsByActivity, value: Any) -> int:
+    if isinstance(question, q.EventValuesByActivity):
+        return question.values.index(value) if value in question.values else len(question.values) + (value is None)
+    return len(question.edges) + 1 if value is None else sum(value >= edge for edge in question.edges)
+
+
+def plain_event_values(question: q.EventValues, cases: Iterable[PlainCase]) -> dict[Any, int]:
+    sums: Counter[Any] = Counter()
+    for case in cases:
+        present = [value for value in case.of_events[question.attribute] if value is not None]
+        values = list(dict.fromkeys(present))
+        for value in values[: question.most]:
+            sums[value] += isqrt(question.contribution**2 // min(len(values), question.most))
+    return {value: added for value, added in sums.items() if added}
 
 
 def _bin(question: q.BinnedQuestion, case: PlainCase) -> int:

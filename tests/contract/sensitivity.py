@@ -22,15 +22,16 @@ from numpy.typing import NDArray
 
 import travas
 from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Synthesis, Times
-from travas.log.questions import AttributeValues
+from travas.log.options import OTHER
+from travas.log.questions import AttributeValues, EventValues
 from travas.mechanisms.gaussian import GaussianMechanism
 from travas.sources.engine import segments
-from travas.synthesis.measurements import OTHER, first_stage
+from travas.synthesis.measurements import first_stage, values_stage
 from travas.trusted.stages import STANDARD_DEVIATION
 
 Integers = NDArray[np.int64]
 Row = dict[str, str | None]
-COLUMNS = ("case", "activity", "time", "unit", "group", "number")
+COLUMNS = ("case", "activity", "time", "unit", "group", "number", "role", "cost")
 STARTS = (
     datetime(2026, 1, 31, 22),
     datetime(2026, 2, 14, 10),
@@ -97,10 +98,13 @@ class Totals:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.totals, name)
 
-    def value_sums(self, question: AttributeValues) -> dict[str | None, int]:
+    def value_sums(self, question: AttributeValues | EventValues) -> dict[str | None, int]:
         sums: dict[str | None, int] = self.totals.value_sums(question)
         values = sorted(value for value in sums if value is not None and value != OTHER)
-        self.recorder.keys[first_stage(question.attribute)] = [*values, None]
+        if isinstance(question, EventValues):
+            self.recorder.keys[values_stage(question.attribute)] = values
+        else:
+            self.recorder.keys[first_stage(question.attribute)] = [*values, None]
         return sums
 
 
@@ -201,6 +205,10 @@ def _rule(kind: str, chance: random.Random, unit: PrivacyUnit) -> Synthesis | Pr
         epsilon, delta, alphabet=alphabet, unit=unit,
         times=_times(chance) if has_times else None,
         attributes=(Attribute("group"), Attribute("number", bins=[0, 5, 10])) if has_attributes else (),
+        event_attributes=chance.choice([
+            (), (Attribute("role"),), (Attribute("role", values=["r1", "r2"]),),
+            (Attribute("role"), Attribute("cost", bins=[0, 5])),
+        ]),
     )  # fmt: skip
 
 
@@ -243,7 +251,9 @@ def _case(chance: random.Random, name: str, person: str, activities: list[str]) 
         stamp = time.isoformat() + chance.choice(["", "", "Z", "+02:00", ".123456"])
         rows.append(
             {"case": name, "activity": activity if chance.random() > 0.02 else None, "unit": person,
-             "time": stamp if chance.random() > 0.03 else None, "group": group, "number": number}
+             "time": stamp if chance.random() > 0.03 else None, "group": group, "number": number,
+             "role": chance.choice(["r1", "r2", "r3", "other", None, f"r{chance.randrange(99)}"]),
+             "cost": chance.choice(["1", "7", "x", None])}
         )  # fmt: skip
     return rows
 

@@ -18,6 +18,7 @@ from sensitivity import violations
 
 from travas.mechanisms import gaussian, synthesis
 from travas.search.calibration import calibrate
+from travas.sources import encoded_cases
 from travas.trusted import contributions, stage_check
 from travas.trusted.contributions import CaseCells
 from travas.trusted.stages import Calibration, Stage
@@ -90,11 +91,19 @@ def _lower_thresholds() -> AbstractContextManager[Any]:
     return patch.multiple(gaussian, calibrate=lowered)
 
 
+def _values_of_every_event() -> AbstractContextManager[Any]:
+    def sums(events: Any, question: Any, into: Integers) -> None:
+        np.add.at(into, events.codes * question.shape[1] + events.cells, question.contribution)
+
+    return patch.object(encoded_cases, "_add_cells", sums)
+
+
 FAULTS: dict[str, tuple[str, Callable[[], AbstractContextManager[Any]]]] = {
     "roots are rounded up": ("synthesis", _larger_roots),
     "the weight is that of one key less": ("synthesis", _weights_of_fewer_keys),
     "the cap of the map is ignored": ("map", _no_cap),
     "lengths are counted twice": ("synthesis", _two_lengths),
+    "every event adds a whole case": ("synthesis", _values_of_every_event),
     "thresholds are one case lower": ("synthesis", _lower_thresholds),
 }
 

@@ -18,7 +18,7 @@ import pytest
 from compared_engines import Engine, csv, duckdb, folder, pandas, parquet, postgres, spark, sqlite, xes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_totals import PlainCase, plain_sums, plain_values, plain_vector
+from plain_totals import PlainCase, plain_event_values, plain_sums, plain_values, plain_vector
 
 from plain_abstractions import CHAINS, abstraction_of, generalised
 from travas import Log, Period, Reading, read
@@ -28,7 +28,7 @@ from travas.trusted.guarantee import Counted
 
 BERLIN = "Europe/Berlin"
 ACTIVITIES = ("b", "a", "é", "d")
-DETAILS = Details("read", ("channel",), ("age",))
+DETAILS = Details("read", ("channel",), ("age",), ("channel",), ("age",))
 READING = Reading(order="time", ties="activity", details=DETAILS)
 Row = tuple[str, str, datetime, str | None, float | None, str]
 """Case, activity, time, channel, age and patient."""
@@ -73,9 +73,12 @@ def questions(zone: str = BERLIN, contribution: int = 3_001_007) -> list[q.CellQ
         q.AttributeBins(attribute="age", edges=(0, 2.5, 70), **cells),
         q.AttributeValuesByLast(attribute="channel", values=("web", "é"), activities=shown, **cells),
         q.AttributeBinsByLast(attribute="age", edges=(18,), activities=shown, others="node", **cells),
+        q.EventValuesByActivity(attribute="channel", values=("web", "é"), activities=shown, **cells),
+        q.EventBinsByActivity(attribute="age", edges=(18,), activities=shown, others="node", **cells),
     ]
 
 
+EVENT_VALUES = q.EventValues(attribute="channel", contribution=12_345, most=2)
 VALUES = q.AttributeValues(attribute="channel", contribution=12_345)
 
 
@@ -108,11 +111,18 @@ def plain_cases(rows: Sequence[Row], *, naive: bool = False) -> dict[str, PlainC
     """Cases by the rule of `ties="activity"`."""
     cases: dict[str, PlainCase] = {}
     for name in dict.fromkeys(row[0] for row in rows):
-        own = sorted((row for row in rows if row[0] == name), key=lambda row: (row[2], row[1].encode()))
+        own = sorted((row for row in rows if row[0] == name), key=_place)
         times = tuple(row[2].replace(tzinfo=None) if naive else row[2] for row in own)
         values = {"channel": _first(own, 3), "age": _first(own, 4)}
-        cases[name] = PlainCase(tuple(row[1] for row in own), times, values)
+        of_events = {"channel": tuple(row[3] or None for row in own), "age": tuple(row[4] for row in own)}
+        cases[name] = PlainCase(tuple(row[1] for row in own), times, values, of_events)
     return cases
+
+
+def _place(row: Row) -> Any:
+    """By time and name; of simultaneous events with the same name by their values, missing ones last."""
+    channel, age = row[3] or None, row[4]
+    return (row[2], row[1].encode(), channel is None, (channel or "").encode(), age is None, str(age))
 
 
 def _first(rows: Sequence[Row], place: int) -> Any:
@@ -138,6 +148,7 @@ def check(totals: Totals, cases: Sequence[PlainCase], zone: str = BERLIN) -> Non
         assert sums.shape == question.shape, question
         assert cells(sums) == plain_sums(question, cases), question
     assert totals.value_sums(VALUES) == plain_values(VALUES, cases)
+    assert totals.value_sums(EVENT_VALUES) == plain_event_values(EVENT_VALUES, cases)
 
 
 ROWS = random_rows(60)

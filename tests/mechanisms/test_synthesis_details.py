@@ -220,6 +220,7 @@ def test_a_log_without_times_is_refused_before_the_charge_if_times_are_measured(
         {"attributes": ["a", Attribute("b", ["0.1", 2, 5])]},
         {"times": Times(), "attributes": ["a"], "shares": BudgetShares("0.2", "1/10")},
         {"times": Times("Asia/Tokyo", recorded="2024-01-01/2024-12-31", longest_case=90)},
+        {"attributes": [Attribute("a", values=["y", "x"])], "event_attributes": ["b", Attribute("c", [1, 2])]},
     ],
 )
 def test_descriptions_round_trip(options: dict[str, Any]) -> None:
@@ -231,8 +232,9 @@ def test_what_is_assumed_to_be_public_is_stated() -> None:
     assert rule().guarantee().assumptions == ()
     times, attributes = rule(times=Times(), attributes=["sex"]).guarantee().assumptions
     assert times == "the time zone, weekend days and resolution of times were chosen without looking at the log"
-    assert attributes == "the attributes that are released and their bins were chosen without looking at the log"
     assert "longest case" in rule(times=Times(longest_case=9)).guarantee().assumptions[0]
+    assert attributes.startswith("the attributes that are released")
+    assert rule(event_attributes=["role"]).guarantee().assumptions == (attributes,)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +262,11 @@ def test_what_is_assumed_to_be_public_is_stated() -> None:
         (lambda: rule(attributes=["a", "a"]), "once"),
         (lambda: rule(attributes=["concept:name"]), "column of every released log"),
         (lambda: rule(attributes="sex"), "list of attributes"),
+        (lambda: Attribute("sex", values=["f", "f"]), "different texts"),
+        (lambda: Attribute("sex", values=["other"]), "without 'other'"),
+        (lambda: Attribute("age", bins=[1], values=["f"]), "bins and values"),
+        (lambda: rule(event_attributes=["case:sex"]), "set attributes to it"),
+        (lambda: rule(event_attributes=["time:timestamp"]), "column of every released log"),
         (lambda: rule(attributes=[f"a{n}" for n in range(101)]), "at most 100"),
         (lambda: rule(times=Times(), shares="times=0"), "their share is 0"),
         (lambda: BudgetShares("0.9", "0.1"), "nothing for the control flow"),
@@ -316,7 +323,7 @@ def test_times_and_attributes_that_are_not_there_are_refused() -> None:
         synthesize(frame, epsilon=1, delta="1e-6", attributes=["height"])
     with pytest.raises(LogError, match="no column 'height' for the attribute") as refused:
         synthesize(frame, epsilon=1, delta="1e-6", attributes=[Attribute("height", bins=[0, 1])])
-    assert refused.value.field == "bins"
+    assert refused.value.field == "attributes"
 
 
 @pytest.mark.parametrize("seconds", [0, 40 * 365 * 86_400, -86_400, 10**11])

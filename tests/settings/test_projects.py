@@ -50,13 +50,17 @@ def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, star
         ({"mechanism": "utravas", "splits": 2}, {"splits": 2}),
         ({"mechanism": "map", "parts": ("throughput", "rework")}, {"parts": ["rework", "throughput"]}),
         (
-            {"mechanism": "synthesis", "attributes": ("ward", "age=0,40,80"), "zone": "Europe/Berlin", "resolution": "minute",
-             "longest_case": 90},
+            {"mechanism": "synthesis", "attributes": ("ward", "age=0,40,80"), "event_attributes": ("ward=B|A",),
+             "zone": "Europe/Berlin", "resolution": "minute", "longest_case": 90},
             {
                 "times": {
                     "zone": "Europe/Berlin", "resolution": "minute", "weekend": [5, 6], "recorded": None, "longest_case": 90,
                 },
-                "attributes": [{"name": "ward", "bins": []}, {"name": "age", "bins": ["0", "40", "80"]}],
+                "attributes": [
+                    {"name": "ward", "bins": [], "values": []},
+                    {"name": "age", "bins": ["0", "40", "80"], "values": []},
+                ],
+                "event_attributes": [{"name": "ward", "bins": [], "values": ["A", "B"]}],
             },
         ),
         ({"mechanism": "synthesis", "times": "none"}, {"times": None}),

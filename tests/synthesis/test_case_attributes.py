@@ -9,11 +9,10 @@ import pytest
 
 from timed_log import timed_frame
 from travas import Attribute, Synthesis, SyntheticRelease, read
-from travas.log.options import CaseColumn
+from travas.log.options import OTHER, CaseColumn
 from travas.log.questions import Details
 from travas.sources.reading import Reading
 from travas.synthesis.case_attributes import FirstMeasurement
-from travas.synthesis.measurements import OTHER
 from travas.trusted.samplers import Seeded
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])

@@ -72,6 +72,22 @@ def named(column: str) -> Any:
     return anonymize(log, OPTIMAL)
 
 
+def with_roles(times: Times | None) -> Release:
+    roles = {"register": "desk", "visit": "doctor", "test": "\u2028lab", "release": None, "transfer": "desk"}
+    frame = timed_frame(800).with_columns(
+        pl.col("activity").replace_strict(roles).alias("org:role"), pl.col("age").alias("cost")
+    )
+    bins: list[int | str] = [20, "40.5", 60]
+    return synthesize(
+        frame,
+        epsilon=8,
+        delta="1e-3",
+        times=times,
+        order="time",
+        event_attributes=["org:role", Attribute("cost", bins)],
+    )
+
+
 def generalised(mechanism: Any) -> Any:
     """The rule before the mechanism is not stated, because counts were given."""
     return anonymize(Abstraction.parse("prefix:2").of(Log.from_mapping(COUNTS)), mechanism)
@@ -92,6 +108,8 @@ LOGS: dict[str, Callable[[], Release]] = {
     "a synthetic log of odd names": lambda: synthesize(COUNTS, epsilon=5, delta="1e-6"),
     "an empty synthetic log": lambda: synthesize({}, epsilon=1, delta="1e-6"),
     "times and attributes": lambda: timed("America/New_York"),
+    "attributes of events": lambda: with_roles(None),
+    "attributes of events and times": lambda: with_roles(Times("Asia/Tokyo")),
     "a zone whose clock only went forward": lambda: timed("Africa/Monrovia"),
     "the hour that a clock shows twice": lambda: synthesize(
         two_hours(), epsilon=5, delta="1e-3", times=Times("Europe/Berlin")

@@ -162,6 +162,7 @@ def _synthetic(released: SyntheticRelease) -> dict[str, Any]:
         "pairs_mostly_noise": len(quality.mostly_noise),
         "timestamps": about_timestamps(released.mechanism),
         "attributes": [column.attribute for column in released.case_columns],
+        "event_attributes": [column.attribute for column in released.event_columns],
         "shares": released.mechanism.parameters().get("shares"),
     }
 

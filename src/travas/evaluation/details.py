@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,19 +13,19 @@ import numpy as np
 from ..errors import confidential_repr
 from ..log.calendar import SECOND, WEEKS
 from ..log.log import Log
+from ..log.options import OTHER
 from ..log.questions import Totals, check_details
 from ..log.traces import Activity
-from ..releases.release import released_attributes, released_times
+from ..releases.release import released_attributes, released_event_attributes, released_times
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 from ..synthesis.event_times import hour_of_week, week_of, zone_of
-from ..synthesis.measurements import OTHER
 from ..trusted.samplers import Seeded, uniform_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..log.options import Attribute
+    from ..log.options import Attribute, CaseColumn
     from ..sources.spark import SparkTotals
 
     Floats = NDArray[np.float64]
@@ -68,6 +68,27 @@ class AttributeDistance:
     alone: float
     by_last: float
     kept: float
+
+
+NEAR = 0.15
+"""A distribution of values is near another one if their total variation is at most this."""
+
+
+@dataclass(frozen=True)
+class EventAttributeDistance:
+    """How far the values of an attribute of events are apart, given the activity. Confidential.
+
+    Attributes:
+        attribute: The attribute.
+        by_activity: Total variation of the values of an activity, on average over the original events.
+        near: The share of the original events whose activity has a total variation of at most `NEAR`.
+        baseline: `by_activity` if every activity had the values of all original events together.
+    """
+
+    attribute: str
+    by_activity: float
+    near: float
+    baseline: float
 
 
 @dataclass(frozen=True)
@@ -139,16 +160,23 @@ def released_cases(release: SyntheticRelease) -> EncodedCases:
     flat = [np.array([code_of[activity] for activity in trace], dtype=np.uint32) for trace in release.variants]
     lengths = np.repeat(np.array([len(trace) for trace in release.variants], dtype=np.int64), counts)
     codes = [np.tile(part, count) for part, count in zip(flat, counts.tolist(), strict=True)]
+    times = None if release.event_times is None else release.event_times * SECOND
+    joined = np.concatenate([np.empty(0, dtype=np.uint32), *codes])
+    return EncodedCases(
+        alphabet, joined, lengths, times, True, *_encoded(release.case_columns), *_encoded(release.event_columns)
+    )
+
+
+def _encoded(columns: Sequence[CaseColumn]) -> tuple[dict[str, Coded], dict[str, Floats]]:
+    """Attributes with names and with numbers, as they are read."""
     named, numbers = {}, {}
-    for column in release.case_columns:
+    for column in columns:
         if column.kind == "text":
             texts = np.where(column.missing, -1, column.values).astype(np.int32)
             named[column.attribute] = Coded(texts, column.texts)
         else:
             numbers[column.attribute] = np.where(column.missing, np.nan, column.values)
-    times = None if release.event_times is None else release.event_times * SECOND
-    joined = np.concatenate([np.empty(0, dtype=np.uint32), *codes])
-    return EncodedCases(alphabet, joined, lengths, times, True, named, numbers)
+    return named, numbers
 
 
 def time_distance(original: EncodedCases, released: EncodedCases, zone: str) -> TimeDistance:
@@ -166,7 +194,7 @@ def attribute_distance(
         other, size = -1, len(edges) + 2
     else:
         texts = [text for text in values or released.attributes[attribute.name].values if text != OTHER]
-        cells = [_values(log, attribute.name, texts) for log in (original, released)]
+        cells = [_values(log.attributes[attribute.name], texts)[log.lengths > 0] for log in (original, released)]
         other, size = len(texts) + 1, len(texts) + 2
     names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
     last = [_last(log, names) for log in (original, released)]
@@ -184,12 +212,41 @@ def _bins(values: Floats, edges: Floats) -> Integers:
     return np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
 
 
-def _values(log: EncodedCases, name: str, texts: Sequence[str]) -> Integers:
-    """The value of every case as an index; then missing ones, and `other` last."""
+def event_attribute_distance(
+    original: EncodedCases, released: EncodedCases, attribute: Attribute
+) -> EventAttributeDistance:
+    """Compare an attribute of events of two logs, by activity."""
+    logs = (original, released)
+    if attribute.is_number:
+        edges, size = np.array(attribute.edges), len(attribute.edges) + 2
+        cells = [_bins(log.event_numbers[attribute.name], edges) for log in logs]
+    else:
+        texts = [text for text in released.event_attributes[attribute.name].values if text != OTHER]
+        cells, size = [_values(log.event_attributes[attribute.name], texts) for log in logs], len(texts) + 2
+    names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
+    one, other = (_by_activity(log, own, names, size) for log, own in zip(logs, cells, strict=True))
+    events = one.sum(axis=1)
+    weights = events / max(events.sum(), 1)
+    everything = one.sum(axis=0) / max(events.sum(), 1)
+    share, made = (table / np.maximum(table.sum(axis=1, keepdims=True), 1) for table in (one, other))
+    apart = np.maximum(np.abs(share - made).sum(axis=1) / 2, other.sum(axis=1) == 0)
+    baseline = np.abs(share - everything).sum(axis=1) / 2
+    return EventAttributeDistance(
+        attribute.name, fsum(weights * apart), fsum(weights[apart <= NEAR]), fsum(weights * baseline)
+    )
+
+
+def _by_activity(log: EncodedCases, cells: Integers, names: dict[Activity, int], size: int) -> Integers:
+    """How many events every activity has in every cell."""
+    activity = np.array([names[name] for name in log.alphabet], dtype=np.int64)[log.codes]
+    return np.bincount(activity * size + cells, minlength=len(names) * size).reshape(len(names), size)
+
+
+def _values(coded: Coded, texts: Sequence[str]) -> Integers:
+    """Values as indexes; then missing ones, and `other` last."""
     cell_of = {text: cell for cell, text in enumerate(texts)}
-    coded = log.attributes[name]
     recoded = [*(cell_of.get(text, len(texts) + 1) for text in coded.values), len(texts)]  # the last one is for −1
-    return np.array(recoded, dtype=np.int64)[coded.codes[log.lengths > 0]]
+    return np.array(recoded, dtype=np.int64)[coded.codes]
 
 
 def wasserstein(one: Floats, other: Floats) -> float:
@@ -243,10 +300,12 @@ class DetailComparison:
     Attributes:
         times: The distances of times; None if they were not released.
         attributes: The distances of attributes.
+        event_attributes: The distances of attributes of events.
     """
 
     times: TimeDistance | None
     attributes: tuple[AttributeDistance, ...]
+    event_attributes: tuple[EventAttributeDistance, ...] = ()
 
     def __repr__(self) -> str:
         return confidential_repr(self)
@@ -258,6 +317,7 @@ class DetailComparison:
             if self.times is None
             else {name: _finite(value) for name, value in asdict(self.times).items()},
             "attributes": [asdict(distance) for distance in self.attributes],
+            "event_attributes": [asdict(distance) for distance in self.event_attributes],
         }
 
     def in_words(self) -> list[tuple[str, str]]:
@@ -269,6 +329,13 @@ class DetailComparison:
                 f"{part.by_last:.0%}); {part.kept:.0%} of the original cases have a value that was released"
             )
             facts.append((f"attribute {part.attribute}", words))
+        for event in self.event_attributes:
+            words = (
+                f"given the activity, {event.by_activity:.0%} of the events have a different value than in the original log "
+                f"({event.baseline:.0%} if all activities had the same values); {event.near:.0%} are of activities within "
+                f"{NEAR:.0%}"
+            )
+            facts.append((f"event attribute {event.attribute}", words))
         return facts
 
 
@@ -300,20 +367,7 @@ def details_of_halves(original: Log, released: SyntheticRelease) -> DetailCompar
     """Compare two random halves of the original cases as a release of the same details is compared. Confidential."""
     cases = fetched_cases(cast(Totals, original.totals))
     first = uniform_below(np.full(len(cases.lengths), 2), Seeded(0)) == 0
-    return _distances(_some(cases, first), _some(cases, ~first), released)
-
-
-def _some(log: EncodedCases, kept: NDArray[np.bool_]) -> EncodedCases:
-    events = np.repeat(kept, log.lengths)
-    return replace(
-        log,
-        codes=log.codes[events],
-        lengths=log.lengths[kept],
-        times=None if log.times is None else log.times[events],
-        aware=log.aware if isinstance(log.aware, bool) else log.aware[events],
-        attributes={name: Coded(coded.codes[kept], coded.values) for name, coded in log.attributes.items()},
-        numbers={name: values[kept] for name, values in log.numbers.items()},
-    )
+    return _distances(cases.where(first), cases.where(~first), released)
 
 
 def _distances(one: EncodedCases, other: EncodedCases, released: SyntheticRelease) -> DetailComparison:
@@ -323,6 +377,7 @@ def _distances(one: EncodedCases, other: EncodedCases, released: SyntheticReleas
     return DetailComparison(
         None if measured is None else time_distance(one, other, measured.zone),
         tuple(attribute_distance(one, other, each, texts.get(each.name)) for each in released_attributes(rule)),
+        tuple(event_attribute_distance(one, other, each) for each in released_event_attributes(rule)),
     )
 
 

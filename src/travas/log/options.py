@@ -114,17 +114,37 @@ def _edges(bins: Sequence[Number]) -> tuple[Fraction, ...]:
     return edges
 
 
+def _values(values: Sequence[str]) -> tuple[str, ...]:
+    listed = isinstance(values, Sequence) and not isinstance(values, str) and all(isinstance(v, str) for v in values)
+    if not listed or len(set(values)) < len(values) or {"", OTHER} & set(values):
+        raise ParameterError(
+            f"values are {shown(values)}; use a list of different texts, without {OTHER!r}", field="attributes"
+        )
+    check_encodable("attributes", *values)
+    return tuple(sorted(values))
+
+
+OTHER = "other"
+"""What stands for all values that were not selected or listed."""
+
+
 @attrs.frozen
 class Attribute:
-    """A case attribute of a synthetic log: its first value in every case.
+    """An attribute of a synthetic log: of cases, the first value in every case; or of events.
 
     Attributes:
-        name: The column; in XES, the attribute of the trace.
+        name: The column; in XES, the attribute of the trace, or of the event.
         bins: For numbers: increasing edges, chosen without looking at the log. Without bins values are names.
+        values: For names: the values, if they are public. Without them, values that enough cases have are found.
     """
 
     name: str = attrs.field(validator=lambda _, __, name: _check_name(name))
     bins: tuple[Fraction, ...] = attrs.field(default=(), converter=_edges)
+    values: tuple[str, ...] = attrs.field(default=(), converter=_values)
+
+    def __attrs_post_init__(self) -> None:
+        if self.bins and self.values:
+            raise ParameterError(f"{shown(self.name)} has bins and values; use one of them", field="attributes")
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -135,6 +155,19 @@ class Attribute:
     def is_number(self) -> bool:
         """Whether values are numbers, which are counted in bins."""
         return bool(self.bins)
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether the values are not public, so that some of them are selected."""
+        return not self.bins and not self.values
+
+    @classmethod
+    def parse(cls, text: str) -> Attribute:
+        """An attribute of a text: a name, `NAME=0,10,20` with edges, `NAME=a|b` with values; `NAME=` has an equals sign."""
+        name, _, stated = text.rpartition("=")
+        if "|" in stated:
+            return cls(name or text, values=[value.strip() for value in stated.split("|") if value.strip()])
+        return cls(name or text, [edge.strip() for edge in stated.split(",")] if name and stated.strip() else [])
 
 
 def _check_name(name: object) -> None:
@@ -196,13 +229,13 @@ CASE_PREFIX = "case:"
 
 @dataclass(frozen=True, eq=False)
 class CaseColumn:
-    """The values of a case attribute, one for each case.
+    """The values of an attribute, one for each case, or for each event.
 
     Attributes:
         attribute: The name of the attribute.
         kind: What the values are.
-        values: The values, case by case, in the order in which the log is written; for texts the index of each in `texts`.
-        missing: Whether a case has no value.
+        values: The values, in the order in which the log is written; for texts the index of each in `texts`.
+        missing: Whether a case, or event, has no value.
         texts: All texts that occur, if the values are texts.
     """
 

@@ -267,6 +267,47 @@ class AttributeBinsByLast(ProjectedQuestion, BinnedQuestion):
         return (self.bins + 1, self.nodes)
 
 
+@dataclass(frozen=True, kw_only=True)
+class EventValues(Question):
+    """Values of an attribute of events: a case adds isqrt(⌊Δ²/m⌋) to each of its first m ≤ `most` different values.
+
+    The values are not public: the answer is a mapping of values to sums, without missing ones.
+
+    Attributes:
+        attribute: The name of the attribute, one of `Details.event_attributes`.
+        most: K: at most this many values of a case count.
+    """
+
+    attribute: str
+    most: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventValuesByActivity(ProjectedQuestion):
+    """Activity × value of an attribute of events: counts ÷ norm.
+
+    Attributes:
+        attribute: The name of the attribute, one of `Details.event_attributes`.
+        values: The values that are cells; two more columns are for all other values and for missing ones.
+    """
+
+    attribute: str
+    values: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.nodes, len(self.values) + 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventBinsByActivity(ProjectedQuestion, BinnedQuestion):
+    """Activity × bin of a numeric attribute of events, or missing: counts ÷ norm."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.nodes, self.bins + 1)
+
+
 def check_edges(edges: tuple[float, ...]) -> None:
     """Raise ParameterError unless these are increasing numbers."""
     numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and isfinite(edge) for edge in edges)
@@ -284,6 +325,15 @@ TimesRead = Literal["ignore", "if recorded", "read"]
 
 
 @dataclass(frozen=True)
+class DetailColumn:
+    """An attribute that is read: its name, what its values are, and what has them."""
+
+    name: str
+    values: Literal["name", "number"]
+    of: Literal["case", "event"]
+
+
+@dataclass(frozen=True)
 class Details:
     """What is read of a log in addition to its variants, decided before it is opened, or by its columns.
 
@@ -291,19 +341,34 @@ class Details:
         times: Whether timestamps are read. Then every event needs one, whatever orders the events.
         attributes: Case attributes whose values are names.
         numbers: Case attributes whose values are numbers.
+        event_attributes: Attributes of events whose values are names.
+        event_numbers: Attributes of events whose values are numbers.
     """
 
     times: TimesRead = "ignore"
     attributes: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    event_attributes: tuple[str, ...] = ()
+    event_numbers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        names = (*self.attributes, *self.numbers)
-        if len(set(names)) != len(names) or "" in names:
-            raise ParameterError(f"attributes is {shown(names)}; list every attribute once", field="attributes")
+        of_case, of_event = (*self.attributes, *self.numbers), (*self.event_attributes, *self.event_numbers)
+        for field, names in (("attributes", of_case), ("event_attributes", of_event)):
+            if len(set(names)) != len(names) or "" in names:
+                raise ParameterError(f"{field} is {shown(names)}; list every attribute once", field=field)
+
+    @property
+    def columns(self) -> tuple[DetailColumn, ...]:
+        """All attributes that are read, those of cases first."""
+        return (
+            *(DetailColumn(name, "name", "case") for name in self.attributes),
+            *(DetailColumn(name, "number", "case") for name in self.numbers),
+            *(DetailColumn(name, "name", "event") for name in self.event_attributes),
+            *(DetailColumn(name, "number", "event") for name in self.event_numbers),
+        )
 
     def __bool__(self) -> bool:
-        return self.times == "read" or bool(self.attributes or self.numbers)
+        return self.times == "read" or bool(self.columns)
 
     def settled(self, recorded: Literal["recorded", "not recorded"]) -> Details:
         """Return the details for a log whose columns are known."""
@@ -314,7 +379,7 @@ class Details:
     def covers(self, other: Details) -> bool:
         """Return whether everything that is read with `other` is read with this."""
         times = self.times == "read" or other.times != "read"
-        return times and {*other.attributes} <= {*self.attributes} and {*other.numbers} <= {*self.numbers}
+        return times and {*other.columns} <= {*self.columns}
 
 
 NO_DETAILS = Details()
@@ -330,7 +395,7 @@ class Totals(Protocol):
     def sums(self, question: CellQuestion) -> NDArray[np.int64]:
         """Return what all cases add to the cells of a question, of its `shape`. Confidential."""
 
-    def value_sums(self, question: AttributeValues) -> dict[str | None, int]:
+    def value_sums(self, question: AttributeValues | EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values that occur; None stands for missing ones. Confidential."""
 
     def under(self, abstraction: Abstraction) -> Totals:
@@ -347,9 +412,8 @@ def check_details(totals: Totals | None, details: Details) -> None:
             field="times",
         )
     known = NO_DETAILS if totals is None else totals.details
-    missing = [*({*details.attributes} - {*known.attributes}), *({*details.numbers} - {*known.numbers})]
-    name = min(missing)
+    missing = min({*details.columns} - {*known.columns}, key=lambda column: column.name)
     raise ParameterError(
-        f"the attribute {name!r} is to be measured, but the log was read without it; use a log with this column",
-        field="attributes",
+        f"the attribute {missing.name!r} is to be measured, but the log was read without it; use a log with this column",
+        field="attributes" if missing.of == "case" else "event_attributes",
     )

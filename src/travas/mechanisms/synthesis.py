@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, shown
 from ..log import questions
 from ..log.log import Log
-from ..log.options import Attribute, BudgetShares, Times, case_column
+from ..log.options import CASE_PREFIX, OTHER, Attribute, BudgetShares, Times, case_column
 from ..log.plain import from_plain, plain
 from ..log.questions import CellQuestion, Details, Totals
 from ..log.traces import Activity, Trace
@@ -30,7 +30,16 @@ from ..synthesis import measurements as stages
 from ..synthesis.case_attributes import measures_by_last
 from ..synthesis.chain import choose_pairs
 from ..synthesis.durations import choose_timed_pairs
-from ..synthesis.measurements import AttributeMeasurements, Measurements, TimeMeasurements, first_stage, second_stage
+from ..synthesis.measurements import (
+    AttributeMeasurements,
+    EventAttributeMeasurements,
+    Measurements,
+    TimeMeasurements,
+    event_stage,
+    first_stage,
+    second_stage,
+    values_stage,
+)
 from ..synthesis.randomness import new_seed
 from ..trusted.contributions import CodedTraces, cells, context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
@@ -65,6 +74,9 @@ TIMES = {
 SHARE_OF_TIMES = Fraction(1, 4)
 SHARE_OF_ATTRIBUTES = Fraction(1, 10)
 
+SHARE_OF_VALUES = Fraction(3, 10)
+"""Of the part of an attribute of events, where its values are selected: for that; the rest is for values by activity."""
+
 _SELECTIONS = {stages.VARIANTS: Selection(), stages.ACTIVITIES: Selection(1, MOST_KEYS)}
 
 
@@ -77,24 +89,31 @@ MOST_ATTRIBUTES = 100
 """At most this many case attributes are measured."""
 
 
-def _attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
+def _attributes(
+    value: Sequence[Attribute | str], field: str = "attributes", column_of: Callable[[str], str] = case_column
+) -> tuple[Attribute, ...]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise ParameterError(f"attributes is {shown(value)}; use a list of attributes", field="attributes")
-    made = tuple(part if isinstance(part, Attribute) else _attribute(part) for part in value)
-    columns = [case_column(attribute.name) for attribute in made]
+        raise ParameterError(f"{field} is {shown(value)}; use a list of attributes", field=field)
+    made = tuple(part if isinstance(part, Attribute) else _attribute(part, field) for part in value)
+    columns = [column_of(attribute.name) for attribute in made]
     if len(set(columns)) < len(columns):
-        raise ParameterError(f"attributes is {shown(columns)}; list every attribute once", field="attributes")
+        raise ParameterError(f"{field} is {shown(columns)}; list every attribute once", field=field)
     for column in RESERVED_COLUMNS & set(columns):
-        raise ParameterError(
-            f"attributes has {column!r}, which is a column of every released log; remove it", field="attributes"
-        )
+        raise ParameterError(f"{field} has {column!r}, which is a column of every released log; remove it", field=field)
     if len(made) > MOST_ATTRIBUTES:
-        raise ParameterError(f"there are {len(made)} attributes: use at most {MOST_ATTRIBUTES}", field="attributes")
+        raise ParameterError(f"there are {len(made)} attributes: use at most {MOST_ATTRIBUTES}", field=field)
     return made
 
 
-def _attribute(value: Any) -> Attribute:
-    return Attribute(value) if isinstance(value, str) else from_plain(value, Attribute, "attributes")
+def _event_attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]:
+    made = _attributes(value, "event_attributes", str)
+    for name in [attribute.name for attribute in made if attribute.name.startswith(CASE_PREFIX)]:
+        raise ParameterError(f"event_attributes has {name!r}; set attributes to it", field="event_attributes")
+    return made
+
+
+def _attribute(value: Any, field: str) -> Attribute:
+    return Attribute(value) if isinstance(value, str) else from_plain(value, Attribute, field)
 
 
 def _option(value: Any, kind: type[Any], name: str) -> Any:
@@ -132,6 +151,7 @@ class Synthesis(GaussianMechanism):
 
     times: Times | None = attrs.field(default=None, converter=_times)
     attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)
+    event_attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_event_attributes)
     shares: BudgetShares | None = attrs.field(default=None, converter=_shares)
 
     def __attrs_post_init__(self) -> None:
@@ -142,9 +162,10 @@ class Synthesis(GaussianMechanism):
     def used_shares(self) -> BudgetShares:
         """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured."""
         stated = self.shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
-        used = BudgetShares(stated.times if self.times else 0, stated.attributes if self.attributes else 0)
-        for name in ("times", "attributes"):
-            if getattr(self, name) and not getattr(used, name):
+        measured = {"times": bool(self.times), "attributes": bool(self.attributes or self.event_attributes)}
+        used = BudgetShares(*(getattr(stated, name) if is_measured else 0 for name, is_measured in measured.items()))
+        for name, is_measured in measured.items():
+            if is_measured and not getattr(used, name):
                 raise ParameterError(f"{name} are measured but their share is 0; use a larger share", field="shares")
         return used
 
@@ -163,12 +184,18 @@ class Synthesis(GaussianMechanism):
         plans: list[StagePlan] = []
         if self.times is not None:
             plans += [StagePlan(name, share * shares.times) for name, share in TIMES.items()]
-        names = sum(not attribute.is_number for attribute in self.attributes)
+        every = (*self.attributes, *self.event_attributes)
+        part = Fraction(1, max(sum(attribute.is_selected for attribute in every), 1))  # of the δ of selected values
+        share = shares.attributes / max(len(every), 1)
         for attribute in self.attributes:
-            share = shares.attributes / len(self.attributes) / 2
-            selection = () if attribute.is_number else (Selection(), Fraction(1, names))
-            plans.append(StagePlan(first_stage(attribute.name), share, *selection))
-            plans.append(StagePlan(second_stage(attribute.name), share))
+            selection = (Selection(), part) if attribute.is_selected else ()
+            plans.append(StagePlan(first_stage(attribute.name), share / 2, *selection))
+            plans.append(StagePlan(second_stage(attribute.name), share / 2))
+        for attribute in self.event_attributes:
+            selecting = share * SHARE_OF_VALUES if attribute.is_selected else Fraction(0)
+            if attribute.is_selected:
+                plans.append(StagePlan(values_stage(attribute.name), selecting, Selection(1, MOST_KEYS), part))
+            plans.append(StagePlan(event_stage(attribute.name), share - selecting))
         return tuple(plans)
 
     @property
@@ -178,6 +205,8 @@ class Synthesis(GaussianMechanism):
             times="ignore" if self.times is None else "read",
             attributes=tuple(attribute.name for attribute in self.attributes if not attribute.is_number),
             numbers=tuple(attribute.name for attribute in self.attributes if attribute.is_number),
+            event_attributes=tuple(part.name for part in self.event_attributes if not part.is_number),
+            event_numbers=tuple(part.name for part in self.event_attributes if part.is_number),
         )
 
     def _promise(self) -> Guarantee:
@@ -185,7 +214,8 @@ class Synthesis(GaussianMechanism):
         public = "were chosen without looking at the log"
         bounds = "" if self.times is None else ", recorded period and longest case" * self.times.is_bounded
         times = () if self.times is None else (f"the time zone, weekend days and resolution{bounds} of times {public}",)
-        attributes = (f"the attributes that are released and their bins {public}",) if self.attributes else ()
+        every = (*self.attributes, *self.event_attributes)
+        attributes = (f"the attributes that are released, their bins and listed values {public}",) if every else ()
         return replace(promised, assumptions=(*promised.assumptions, *times, *attributes))
 
     def losses(self) -> Losses:
@@ -221,7 +251,8 @@ class Synthesis(GaussianMechanism):
             return flow
         times = None if self.times is None else measure_times(totals, self.times, flow, stage, noisy)
         attributes = tuple(measure_attribute(totals, part, flow, stage, noisy) for part in self.attributes)
-        return replace(flow, times=times, attributes=attributes)
+        of_events = tuple(measure_event_attribute(totals, part, flow, stage, noisy) for part in self.event_attributes)
+        return replace(flow, times=times, attributes=attributes, event_attributes=of_events)
 
     def _measure_control_flow(self, variants: Log, noisy: Noisy) -> Measurements:
         """V, A, L, T1 and T2."""
@@ -331,7 +362,7 @@ def measure_attribute(
     if attribute.is_number:
         first = noisy(once.name, bins(questions.AttributeBins, once.contribution))
     else:
-        values, first = _select_values(totals, name, once, noisy)
+        values, first = _select_values(totals, attribute, once, noisy)
     by_last = measures_by_last(attribute, first, flow, once, again)
     if attribute.is_number and by_last:
         second = bins(questions.AttributeBinsByLast, again.contribution, activities=activities)
@@ -347,13 +378,42 @@ def measure_attribute(
     return AttributeMeasurements(attribute, values, first, noisy(again.name, second))
 
 
-def _select_values(totals: Totals, name: str, stage: Stage, noisy: Noisy) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """The values whose noisy sum exceeds the threshold, and their noisy sums with that of missing ones."""
-    sums = totals.value_sums(questions.AttributeValues(contribution=stage.contribution, attribute=name))
-    candidates = sorted(value for value in sums if value is not None and value != stages.OTHER)
+def _select_values(
+    totals: Totals, attribute: Attribute, stage: Stage, noisy: Noisy
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The listed values, or those whose noisy sum exceeds the threshold; and their noisy sums with that of missing ones."""
+    sums = totals.value_sums(questions.AttributeValues(contribution=stage.contribution, attribute=attribute.name))
+    if listed := attribute.values:
+        return listed, noisy(stage.name, np.array([sums.get(value, 0) for value in (*listed, None)], dtype=np.int64))
+    candidates = sorted(value for value in sums if value is not None and value != OTHER)
     drawn = noisy(stage.name, np.array([*(sums[value] for value in candidates), sums.get(None, 0)], dtype=np.int64))
     kept = np.flatnonzero(drawn[:-1] > stage.threshold).tolist()
     return tuple(candidates[index] for index in kept), drawn[[*kept, len(candidates)]]
+
+
+def measure_event_attribute(
+    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
+) -> EventAttributeMeasurements:
+    """G: the values of an attribute of events, where they are not public; then values by activity, with noise."""
+    name, values, selected = attribute.name, attribute.values, np.empty(0, dtype=np.int64)
+    if attribute.is_selected:
+        choice = stage(values_stage(name))
+        asked = questions.EventValues(contribution=choice.contribution, attribute=name, most=MOST_KEYS)
+        sums = totals.value_sums(asked)
+        candidates = sorted(value for value in sums if value is not None and value != OTHER)
+        drawn = noisy(choice.name, np.array([sums[value] for value in candidates], dtype=np.int64))
+        kept = np.flatnonzero(drawn > choice.threshold).tolist()
+        values, selected = tuple(candidates[index] for index in kept), drawn[kept]
+    last = stage(event_stage(name))
+    of_all: dict[str, Any] = {
+        "contribution": last.contribution, "activities": flow.activities, "attribute": name
+    }  # fmt: skip
+    by_activity: CellQuestion = (
+        questions.EventBinsByActivity(edges=attribute.edges, **of_all)
+        if attribute.is_number
+        else questions.EventValuesByActivity(values=values, **of_all)
+    )
+    return EventAttributeMeasurements(attribute, values, selected, noisy(last.name, totals.sums(by_activity)))
 
 
 def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> NDArray[np.int64]:

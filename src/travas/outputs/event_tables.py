@@ -55,7 +55,11 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
     labels = []
     for attribute in release.case_columns:
         column = written(attribute.column)
-        table = table.with_columns(_of_cases(attribute, written).alias(column).gather(pl.Series(case - 1)))
+        table = table.with_columns(_values_of(attribute, written).alias(column).gather(pl.Series(case - 1)))
+        labels.append(pl.col(column))
+    for attribute in release.event_columns:
+        column = written(attribute.attribute)
+        table = table.with_columns(_values_of(attribute, written).alias(column))
         labels.append(pl.col(column))
     for column, values in release.case_labels.items():
         names = sorted(set(values))
@@ -84,8 +88,8 @@ def notices(release: ReleasedLog) -> dict[str, str]:
     return {TIMES_MARK: release.about_times} | release.notices
 
 
-def _of_cases(attribute: CaseColumn, written: Callable[[str], str]) -> pl.Series:
-    """The values of a case attribute, one for each case, with the type that they have."""
+def _values_of(attribute: CaseColumn, written: Callable[[str], str]) -> pl.Series:
+    """The values of an attribute, one for each case or event, with the type that they have."""
     import polars as pl
 
     values = pl.Series(attribute.values, nan_to_null=False)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, cast
 
 from .. import explain
 from ..plots.svg import activity_text, printable
-from ..releases.release import Frequencies, Kind, Release, ReleasedLog, VariantRelease, released_attributes
+from ..releases.release import (
+    Frequencies,
+    Kind,
+    Release,
+    ReleasedLog,
+    VariantRelease,
+    released_attributes,
+    released_event_attributes,
+)
 from ..trusted.guarantee import Standing
 from .guarantee_file import guarantee_path, measurements_path
 
@@ -101,7 +109,7 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
         lines.append("Use medians of durations, not means: long durations are measured coarsely.")
     if quality.noisy_tail:
         lines.append("There are too few cases for the longest times of cases: they are mostly noise.")
-    for attribute in released_attributes(release.mechanism):
+    for attribute in (*released_attributes(release.mechanism), *released_event_attributes(release.mechanism)):
         if attribute.is_number:
             low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
             lines.append(

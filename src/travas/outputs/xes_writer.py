@@ -53,18 +53,19 @@ def xes_header(release: ReleasedLog) -> str:
     }
     if not guarantee.unit.is_case:
         privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
+    keys = [*release.columns, *(column.attribute for column in release.event_columns)]
     used = [
         (name, prefix)
         for name, prefix in _EXTENSIONS
-        if prefix in ("concept", "time") or any(column.startswith(prefix + ":") for column in release.columns)
+        if prefix in ("concept", "time") or any(key.startswith(prefix + ":") for key in keys)
     ]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', _LOG]
     for name, prefix in [*used, ("Privacy", "privacy")]:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
     lines += ['<global scope="trace">', xes_string("concept:name", ""), "</global>"]
     lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns), _date(0), "</global>"]
-    keys = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
-    lines.append(f'<classifier name="Activity" keys={_attribute(keys)}/>')
+    names = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
+    lines.append(f'<classifier name="Activity" keys={_attribute(names)}/>')
     lines += [xes_string("concept:name", release.title), xes_string(TIMES_MARK, release.about_times)]
     lines += [xes_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
@@ -80,7 +81,7 @@ def _has_escapes(release: ReleasedLog) -> bool:
     activities = {activity for trace in release.variants for activity in trace} | {release.columns}
     names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
     names |= {release.guarantee.unit.name, *map(str, release.abstractions)}
-    for column in release.case_columns:
+    for column in (*release.case_columns, *release.event_columns):
         occurring = (
             {column.texts[index] for index in set(column.values[~column.missing].tolist())} if column.texts else ()
         )
@@ -99,7 +100,8 @@ def _moment(text: str) -> str:
 def _xes(release: ReleasedLog) -> Iterator[bytes]:
     """Yield the document in pieces, one element per line."""
     yield xes_header(release).encode()
-    yield from _repeated_traces(release) if release.event_times is None else _single_traces(release)
+    is_repeated = release.event_times is None and not release.event_columns
+    yield from _repeated_traces(release) if is_repeated else _single_traces(release)
     yield b"</log>\n"
 
 
@@ -121,8 +123,8 @@ def _repeated_traces(release: ReleasedLog) -> Iterator[bytes]:
 
 
 def _single_traces(release: ReleasedLog) -> Iterator[bytes]:
-    """Every case has its own times."""
-    events, dates, attributes = _Events(release), _dates(release), _case_attributes(release)
+    """Every case has its own times, or attributes of events: what follows the names of an event is rendered for each."""
+    events, rows, attributes = _Events(release), _rendered_rows(release), _case_attributes(release)
     case = first = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
         label = events.label(index)
@@ -130,7 +132,7 @@ def _single_traces(release: ReleasedLog) -> Iterator[bytes]:
             own = "" if attributes is None else attributes[case]
             case += 1
             head = f'<trace>\n<string key="concept:name" value="{case}"/>\n{own}{label}'
-            yield (head + events.of(trace, dates[first : first + len(trace)]) + "</trace>\n").encode()
+            yield (head + events.of(trace, rows[first : first + len(trace)]) + "</trace>\n").encode()
             first += len(trace)
 
 
@@ -157,23 +159,31 @@ class _Events:
         return "".join(parts)
 
 
-def _dates(release: ReleasedLog) -> list[str]:
-    """The dates of all events of all cases, in UTC."""
+def _rendered_rows(release: ReleasedLog) -> list[str]:
+    """The dates of all events of all cases, in UTC, each with the attributes of the event."""
     import polars as pl
 
-    moments = pl.from_epoch(pl.Series(release.event_times), "s").dt.replace_time_zone("UTC")
-    texts = moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
-    return [_moment(text) + "\n" for text in texts.to_list()]
+    if release.event_times is None:
+        lengths = (
+            len(trace) for trace, count in zip(release.variants, release.counts, strict=True) for _ in range(count)
+        )
+        dates = [_date(step) + "\n" for length in lengths for step in range(length)]
+    else:
+        moments = pl.from_epoch(pl.Series(release.event_times), "s").dt.replace_time_zone("UTC")
+        texts = moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
+        dates = [_moment(text) + "\n" for text in texts.to_list()]
+    columns = [_rendered_values(column, column.attribute) for column in release.event_columns]
+    return ["".join(parts) for parts in zip(dates, *columns, strict=True)] if columns else dates
 
 
 def _case_attributes(release: ReleasedLog) -> list[str] | None:
     """The attributes of every case, rendered; None if there are none."""
-    columns = [_rendered_values(column) for column in release.case_columns]
+    columns = [_rendered_values(column, column.attribute.removeprefix(CASE_PREFIX)) for column in release.case_columns]
     return ["".join(parts) for parts in zip(*columns, strict=True)] if columns else None
 
 
-def _rendered_values(column: CaseColumn) -> list[str]:
-    key, tag = _attribute(column.attribute.removeprefix(CASE_PREFIX)), _TAGS[column.kind]
+def _rendered_values(column: CaseColumn, name: str) -> list[str]:
+    key, tag = _attribute(name), _TAGS[column.kind]
     texts = [f"<{tag} key={key} value={_attribute(text)}/>\n" for text in column.texts]
     rows = zip(column.values.tolist(), column.missing.tolist(), strict=True)
     if column.kind == "text":

@@ -114,6 +114,11 @@ def released_attributes(mechanism: Mechanism) -> tuple[Attribute, ...]:
     return getattr(mechanism, "attributes", ())
 
 
+def released_event_attributes(mechanism: Mechanism) -> tuple[Attribute, ...]:
+    """The attributes of events that are measured and generated."""
+    return getattr(mechanism, "event_attributes", ())
+
+
 def timestamp_kind(mechanism: Mechanism) -> TimestampKind:
     """What the timestamps of a released log are; a process map has no events."""
     if mechanism.kind not in EVENT_LOGS:
@@ -149,6 +154,7 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
     if mechanism.kind not in EVENT_LOGS:
         return
     attributes = {case_column(attribute.name) for attribute in released_attributes(mechanism)}
+    attributes |= {attribute.name for attribute in released_event_attributes(mechanism)}
     for index, column in enumerate(columns):
         if column in RESERVED_COLUMNS | attributes or column in columns[:index]:
             raise ParameterError(
@@ -309,6 +315,11 @@ class ReleasedLog(Release):
     @property
     def case_columns(self) -> tuple[CaseColumn, ...]:
         """Attributes of single cases, in the order in which cases are written."""
+        return ()
+
+    @property
+    def event_columns(self) -> tuple[CaseColumn, ...]:
+        """Attributes of single events, in the order in which they are written."""
         return ()
 
     @property

@@ -15,6 +15,7 @@ from ..log.options import CaseColumn
 from ..log.traces import Origin
 from ..releases.release import ORIGIN, SYNTHETIC, ReleasedLog
 from ..synthesis.case_attributes import case_columns
+from ..synthesis.event_attributes import event_columns
 from ..synthesis.event_times import event_times
 from ..synthesis.generation import generate
 from ..synthesis.measurements import Measurements
@@ -146,6 +147,11 @@ class SyntheticRelease(ReleasedLog):
         code_of = {activity: code for code, activity in enumerate(self.measurements.activities)}
         last = np.array([code_of.get(trace[-1], len(code_of)) for trace in self.variants], dtype=np.int64)
         return case_columns(self.measurements, np.repeat(last, self.counts), self.seed)
+
+    @cached_property
+    def event_columns(self) -> tuple[CaseColumn, ...]:
+        """Attributes of all events, generated from the measurements."""
+        return event_columns(self.measurements, self.variants, self.counts, self.seed)
 
     @property
     def case_labels(self) -> dict[str, tuple[str, ...]]:

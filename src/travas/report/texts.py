@@ -107,9 +107,9 @@ def left_out(mechanism: Mechanism, timestamps: TimestampKind) -> str:
     """What a release does not contain."""
     if mechanism.kind not in EVENT_LOGS:
         return "traces, case identifiers, resources, every attribute of cases and events, the header of the source"
-    attributes = ", ".join((*mechanism.details.attributes, *mechanism.details.numbers))
+    attributes = ", ".join(column.name for column in mechanism.details.columns)
     other = f"every attribute other than {attributes}" if attributes else "every other attribute"
-    return f"case identifiers, {_TEXTS['times_left_out'][timestamps]}, resources, {other}, the header of the source"
+    return f"case identifiers, {_TEXTS['times_left_out'][timestamps]}, {other}, the header of the source"
 
 
 def post_processing(frequencies: str, released: Released, timestamps: TimestampKind) -> str:

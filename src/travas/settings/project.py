@@ -6,7 +6,7 @@ A draft may be incomplete: what is missing is named when a release is to be made
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -19,6 +19,8 @@ from ..budget.policy import Policy, check_keys, load_toml
 from ..errors import ParameterError, check_encodable, shown
 from ..explain import check_stated_cases
 from ..log.abstraction import Abstraction, read_activities
+from ..log.options import Attribute
+from ..log.plain import plain
 from ..mechanisms.mechanism import Mechanism, References
 from ..mechanisms.registry import MECHANISMS, from_description, options_of
 from ..outputs.atomic import Existing, atomic_output
@@ -40,7 +42,7 @@ OFFERED: Mapping[ReleaseKind, tuple[str, ...]] = {
 
 _READ = [each.name for each in SETTINGS if each.section in ("log", "reading") and each.name != "log"]
 _OF_TIMES = ("zone", "resolution", "recorded", "longest_case")
-_DETAILS = ("times", *_OF_TIMES, "attributes")
+_DETAILS = ("times", *_OF_TIMES, "attributes", "event_attributes")
 _OPTIONS = [each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", *_DETAILS)]
 _PERIOD = ("every", "end_activity", "gap", "grace")
 
@@ -280,7 +282,10 @@ class Project:
                 raise ParameterError(f"{name} is set but times are left out; remove {name} or times", field=name)
         return {
             "times": None if self.stated("times") == "none" else times,
-            "attributes": list(_attributes(self.items("attributes"))),
+            **{
+                name: [plain(Attribute.parse(text)) for text in dict.fromkeys(self.items(name))]
+                for name in ("attributes", "event_attributes")
+            },
         }
 
     def policy(self) -> Policy | None:
@@ -329,16 +334,6 @@ class Project:
             ),
             **options,
         )
-
-
-def _attributes(texts: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Describe attributes: a name, or NAME=0,10,20 with increasing edges; NAME= is a name that contains an equals sign."""
-    for text in dict.fromkeys(texts):
-        name, equals, edges = text.rpartition("=")
-        yield {
-            "name": name or text,
-            "bins": [edge.strip() for edge in edges.split(",")] if equals and edges.strip() else [],
-        }
 
 
 def _toml(value: Value) -> str:

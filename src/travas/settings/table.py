@@ -180,7 +180,10 @@ SETTINGS = (
     Setting("mechanism", "times", "choice", "none",
             "synthesis: times are released if the log has a time column (the default), or not.", ("if recorded", "none")),
     Setting("mechanism", "attributes", "list", "age=0,20,40,60,80",
-            "synthesis: case attributes to release; of numbers with increasing edges, such as age=0,20,40,60,80."),
+            "synthesis: case attributes to release; of numbers with increasing edges, such as age=0,20,40,60,80; values that "
+            "are public may be listed, such as sex=f|m."),
+    Setting("mechanism", "event_attributes", "list", "org:role",
+            "synthesis: attributes of events to release, with edges or public values as for attributes."),
     Setting("mechanism", "zone", "text", "Europe/Berlin", "synthesis: time zone of weeks, weekdays and hours. Default: UTC."),
     Setting("mechanism", "resolution", "choice", "minute", "synthesis: precision of generated times. Default: second.",
             ("second", "minute", "day")),

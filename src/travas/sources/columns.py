@@ -160,8 +160,8 @@ class Columns:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The names of all case attributes, those with names before those with numbers."""
-        return (*self.details.attributes, *self.details.numbers)
+        """The names of all attributes, those of cases before those of events."""
+        return tuple(column.name for column in self.details.columns)
 
     @property
     def roles(self) -> Roles:
@@ -184,6 +184,16 @@ class Columns:
         """What the attributes are called there."""
         return [f"attribute {index}" for index in range(len(self.attributes))]
 
+    @property
+    def of_cases(self) -> list[str]:
+        """The attributes of cases among them."""
+        return self.attribute_roles[: len(self.details.attributes) + len(self.details.numbers)]
+
+    @property
+    def of_events(self) -> list[str]:
+        """The attributes of events among them."""
+        return self.attribute_roles[len(self.of_cases) :]
+
     @classmethod
     def of(cls, reading: Reading, schema: Iterable[str], where: str) -> Columns:
         """Map the reading onto the columns of a table. All columns that are missing are named in one error."""
@@ -202,10 +212,9 @@ class Columns:
             search.no_timestamp()
         ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
         unit = None if reading.unit is None else search.column(_spelled(reading.unit, present), "unit")
-        for name in details.attributes:
-            search.column(name, "attribute", "attributes")
-        for name in details.numbers:
-            search.column(name, "attribute", "bins")
+        for attribute in details.columns:
+            field = "attributes" if attribute.of == "case" else "event_attributes"
+            search.column(attribute.name, "attribute", field)
         lifecycle = None if reading.lifecycle == "all" else search.column(None, "lifecycle")
         selected = {search.column(name, "where"): values for name, values in by_column(reading.where).items()}
         search.check(where)
@@ -329,8 +338,10 @@ def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str
                 f"{where}: column {name!r} has type {schema[name]}, which cannot order events; accepted types are text, "
                 f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
             )
-    unfit = [(name, "not exact names") for name in columns.details.attributes if not is_name_type(schema[name])]
-    unfit += [(name, "not numbers") for name in columns.details.numbers if not _is_number(schema[name])]
+    unfit = []
+    for attribute in columns.details.columns:
+        if not (is_name_type if attribute.values == "name" else _is_number)(schema[attribute.name]):
+            unfit.append((attribute.name, "not exact names" if attribute.values == "name" else "not numbers"))
     if columns.details.times == "read" and not is_time(schema[str(columns.timestamp)]):
         unfit.append((str(columns.timestamp), "not dates or timestamps, so that durations cannot be measured"))
     for name, what in unfit:

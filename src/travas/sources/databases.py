@@ -314,7 +314,7 @@ def _value(scheme: str, column: str, field: pa.Field | None, columns: Columns | 
 
 def _numbers(columns: Columns) -> Sequence[str | None]:
     """The columns that are compared or measured as numbers."""
-    return (columns.timestamp, columns.ties, *columns.details.numbers)
+    return (columns.timestamp, columns.ties, *columns.details.numbers, *columns.details.event_numbers)
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
@@ -20,15 +21,22 @@ from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS
 from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
 from ..log.traces import CODE, CODE_BYTES, Activity, Codes
-from ..trusted.contributions import case_blocks, distinct, norm_weights, squared_norms
+from ..trusted.contributions import (
+    CodedTraces,
+    activity_sums,
+    case_blocks,
+    distinct,
+    norm_weights,
+    squared_norms,
+)
+from ..trusted.stages import Selection, Stage
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 BLOCK = 1 << 16
 """About how many events are processed at a time: bounds the memory, and changes no sum."""
+
+NOTHING: Integers = np.empty(0, dtype=np.int64)
 
 OTHER_SEGMENT = "other"
 """The segment of every value that is none of the others, and of cases without a value."""
@@ -54,6 +62,8 @@ class EncodedCases:
         aware: Whether a timestamp has a zone: one value for all events, or one for each.
         attributes: The values of named attributes, by attribute.
         numbers: The values of numeric attributes, by attribute; NaN is missing.
+        event_attributes: The values of named attributes by event, by attribute.
+        event_numbers: The values of numeric attributes by event, by attribute.
     """
 
     alphabet: Sequence[Activity]
@@ -63,6 +73,8 @@ class EncodedCases:
     aware: NDArray[np.bool_] | bool = True
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    event_attributes: Mapping[str, Coded] = field(default_factory=dict)
+    event_numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def where(self, kept: NDArray[np.bool_]) -> EncodedCases:
         """Return some of the cases."""
@@ -75,6 +87,8 @@ class EncodedCases:
             self.aware if isinstance(self.aware, bool) else self.aware[events],
             {name: Coded(coded.codes[kept], coded.values) for name, coded in self.attributes.items()},
             {name: values[kept] for name, values in self.numbers.items()},
+            {name: Coded(coded.codes[events], coded.values) for name, coded in self.event_attributes.items()},
+            {name: values[events] for name, values in self.event_numbers.items()},
         )
 
 
@@ -84,10 +98,17 @@ def joined(logs: Sequence[EncodedCases]) -> EncodedCases:
     moved = [np.array([codes[each] for each in log.alphabet], dtype=np.uint32)[log.codes] for log in logs]
     aware = [np.broadcast_to(np.asarray(log.aware), log.codes.shape) for log in logs]
     times = None if first.times is None else np.concatenate([cast(Any, log.times) for log in logs])
-    attributes = {name: _joined([log.attributes[name] for log in logs]) for name in first.attributes}
-    numbers = {name: np.concatenate([log.numbers[name] for log in logs]) for name in first.numbers}
     lengths = np.concatenate([log.lengths for log in logs])
-    return EncodedCases([*codes], np.concatenate(moved), lengths, times, np.concatenate(aware), attributes, numbers)
+    coded = [
+        {name: _joined([getattr(log, of)[name] for log in logs]) for name in getattr(first, of)}
+        for of in ("attributes", "event_attributes")
+    ]
+    numbers = [
+        {name: np.concatenate([getattr(log, of)[name] for log in logs]) for name in getattr(first, of)}
+        for of in ("numbers", "event_numbers")
+    ]
+    of_cases, of_events = zip(coded, numbers, strict=True)
+    return EncodedCases([*codes], np.concatenate(moved), lengths, times, np.concatenate(aware), *of_cases, *of_events)
 
 
 def _joined(parts: Sequence[Coded]) -> Coded:
@@ -117,12 +138,25 @@ class EncodedTotals:
         sums = self._sums(question)
         return sums.reshape(question.shape)
 
-    def value_sums(self, question: q.AttributeValues) -> dict[str | None, int]:
+    def value_sums(self, question: q.AttributeValues | q.EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values of an attribute."""
+        if isinstance(question, q.EventValues):
+            return self._event_values(question)
         coded = self._attribute(question.attribute)
         numbers = np.bincount(coded.codes[self._traces.counted] + 1, minlength=len(coded.values) + 1).tolist()
         names = [None, *coded.values]
         return {name: n * question.contribution for name, n in zip(names, numbers, strict=True) if n}
+
+    def _event_values(self, question: q.EventValues) -> dict[str | None, int]:
+        check_details(self, Details(event_attributes=(question.attribute,)))
+        values = self.cases.event_attributes[question.attribute]
+        traces = replace(self._traces, cells=self._of_events(values.codes))
+        known = traces.cells >= 0
+        lengths = np.bincount(traces.owner[known], minlength=len(traces.lengths)).astype(np.int64)
+        coded = CodedTraces(traces.cells[known], lengths, np.ones_like(lengths), len(values.values))
+        stage = Stage("", question.contribution, Selection(1, question.most))
+        sums = activity_sums(coded, np.empty(0, dtype=np.int64), stage).tolist()
+        return {name: added for name, added in zip(values.values, sums, strict=True) if added}
 
     def segments(self, log: Log, attribute: str, values: Sequence[str]) -> tuple[Log, ...]:
         """Return the cases of a log with each of these values; `other` is every other value, and none.
@@ -167,6 +201,9 @@ class EncodedTotals:
                 return self._by_last(self._rows(question), question)
             case q.AttributeBinsByLast():
                 return self._by_last(self._bins(question), question)
+            case q.EventValuesByActivity() | q.EventBinsByActivity():
+                cells = self._of_events(self._event_cells(question))
+                return self._by_block(question, lambda events, sums: _add_cells(events, question, sums), cells)
             case q.Durations():
                 rows = _rows_of_pairs(question)
                 return self._by_block(question, lambda events, sums: _add_durations(events, question, rows, sums))
@@ -178,10 +215,15 @@ class EncodedTotals:
                 return self._by_block(question, lambda events, sums: _add_first_events(events, question, sums))
         raise TypeError(f"not a question: {type(question).__name__}")
 
-    def _by_block(self, question: q.ProjectedQuestion, add: Callable[[_Traces, Integers], None]) -> Integers:
-        """The sums of all cases, to which `add` adds those of a block."""
+    def _by_block(
+        self,
+        question: q.ProjectedQuestion,
+        add: Callable[[_Traces, Integers], None],
+        cells: Integers = NOTHING,
+    ) -> Integers:
+        """The sums of all cases, to which `add` adds those of a block, whose events are in these cells."""
         sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
-        for events in self._traces.blocks(question):
+        for events in replace(self._traces, cells=cells).blocks(question):
             add(events, sums)
         return sums
 
@@ -190,31 +232,39 @@ class EncodedTotals:
         """The events under the abstraction."""
         cases = self.cases
         if not self.abstraction.steps:
-            times = np.empty(0, dtype=np.int64) if cases.times is None else cases.times
+            times = NOTHING if cases.times is None else cases.times
             return _Traces(cases.alphabet, cases.codes, cases.lengths, times, cases.aware)
         flat = FlatLog(cases.alphabet, cases.codes.astype(np.int64), cases.lengths, np.arange(len(cases.codes)))
         flat = self.abstraction.applied(flat)
-        origin = np.empty(0, dtype=np.int64) if flat.origin is None else flat.origin
-        times = np.empty(0, dtype=np.int64) if cases.times is None else cases.times[origin]
+        origin = NOTHING if flat.origin is None else flat.origin
+        times = NOTHING if cases.times is None else cases.times[origin]
         aware = cases.aware if isinstance(cases.aware, bool) else cases.aware[origin]
-        return _Traces(flat.alphabet, flat.codes.astype(np.uint32), flat.lengths, times, aware)
+        codes = flat.codes.astype(np.uint32)
+        return _Traces(flat.alphabet, codes, flat.lengths, times, aware, origin=origin)
+
+    def _of_events(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of all events, as those of the events under the abstraction."""
+        return values if self._traces.origin is None else values[self._traces.origin]
 
     def _attribute(self, name: str) -> Coded:
         check_details(self, Details(attributes=(name,)))
         return self.cases.attributes[name]
 
     def _rows(self, question: q.AttributeValuesByLast) -> Integers:
-        coded = self._attribute(question.attribute)
-        row_of = {value: row for row, value in enumerate(question.values)}
-        other = len(row_of)
-        rows = [*(row_of.get(value, other) for value in coded.values), other + 1]  # the last one is for −1
-        return np.array(rows, dtype=np.int64)[coded.codes]
+        return _cells_of_values(self._attribute(question.attribute), question.values)
 
     def _bins(self, question: q.BinnedQuestion) -> Integers:
         check_details(self, Details(numbers=(question.attribute,)))
-        values = self.cases.numbers[question.attribute]
-        bins = np.searchsorted(np.array(question.edges, dtype=np.float64), values, side="right")
-        return np.where(np.isnan(values), question.bins, bins)
+        return _cells_of_numbers(self.cases.numbers[question.attribute], question)
+
+    def _event_cells(self, question: q.EventValuesByActivity | q.EventBinsByActivity) -> Integers:
+        """The cell of the value of every event."""
+        name = question.attribute
+        if isinstance(question, q.EventBinsByActivity):
+            check_details(self, Details(event_numbers=(name,)))
+            return _cells_of_numbers(self.cases.event_numbers[name], question)
+        check_details(self, Details(event_attributes=(name,)))
+        return _cells_of_values(self.cases.event_attributes[name], question.values)
 
     def _by_last(self, rows: Integers, question: q.ProjectedQuestion) -> Integers:
         events = self._traces.projected(question)
@@ -231,6 +281,8 @@ class _Traces:
     lengths: Integers
     times: Integers
     aware: NDArray[np.bool_] | bool
+    cells: Integers = field(default_factory=lambda: NOTHING)  # of each event, where a question needs them
+    origin: Integers | None = None  # the index of each event before the abstraction, if there is one
 
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
@@ -262,7 +314,8 @@ class _Traces:
         nodes = _nodes_of(self.alphabet, question)
         for cases, events in case_blocks(self.lengths, BLOCK):
             aware = self.aware if isinstance(self.aware, bool) else self.aware[events]
-            block = _Traces(self.alphabet, self.codes[events], self.lengths[cases], self.times[events], aware)
+            times, cells = self.times[events], self.cells[events]
+            block = _Traces(self.alphabet, self.codes[events], self.lengths[cases], times, aware, cells)
             yield block._recoded(nodes)
 
     def _recoded(self, nodes: Integers) -> _Traces:
@@ -272,9 +325,9 @@ class _Traces:
             return replace(self, codes=codes)
         kept = codes >= 0
         lengths = np.bincount(self.owner[kept], minlength=len(self.lengths))
-        times = self.times[kept] if len(self.times) else self.times
+        times, cells = (each[kept] if len(each) else each for each in (self.times, self.cells))
         aware = self.aware if isinstance(self.aware, bool) else self.aware[kept]
-        return replace(self, codes=codes[kept], lengths=lengths, times=times, aware=aware)
+        return replace(self, codes=codes[kept], lengths=lengths, times=times, aware=aware, cells=cells)
 
     def first_events(self) -> _Traces:
         """Return the cases that have events, reduced to the first of each."""
@@ -307,6 +360,18 @@ def _nodes_of(alphabet: Sequence[Activity], question: q.ProjectedQuestion) -> In
     return np.array([index_of.get(activity, other) for activity in alphabet], dtype=np.int64)
 
 
+def _cells_of_values(coded: Coded, values: Sequence[str]) -> Integers:
+    """Index into these values; then all others, and missing ones last."""
+    cell_of = {value: cell for cell, value in enumerate(values)}
+    cells = [*(cell_of.get(value, len(values)) for value in coded.values), len(values) + 1]  # the last one is for −1
+    return np.array(cells, dtype=np.int64)[coded.codes]
+
+
+def _cells_of_numbers(numbers: NDArray[np.float64], question: q.BinnedQuestion) -> Integers:
+    bins = np.searchsorted(np.array(question.edges, dtype=np.float64), numbers, side="right")
+    return np.where(np.isnan(numbers), question.bins, bins)
+
+
 def _rows_of_pairs(question: q.Durations) -> Integers:
     """The row of every pair of nodes, by the first and then the second; −1 if it has none."""
     rows = np.full(question.nodes**2, -1, dtype=np.int64)
@@ -323,6 +388,11 @@ def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums:
     steps = np.flatnonzero(inner & (pairs >= 0))
     buckets = _bucket(events.times[steps + 1] - events.times[steps], q.DURATION_EDGES)
     _add_counts_by_norm(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question, sums)
+
+
+def _add_cells(events: _Traces, question: q.ProjectedQuestion, sums: Integers) -> None:
+    """Counts ÷ norm of the nodes and cells of all events."""
+    _add_counts_by_norm(events.owner, events.codes * question.shape[1] + events.cells, question, sums)
 
 
 def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> None:

@@ -185,7 +185,7 @@ class Counting:
         content, ends = codes.tobytes(), (np.cumsum(lengths) * CODE_BYTES).tolist()
         left_out = [left_out_note(each.number, each.what) for each in self.missing.values()]
         if cases is not None:
-            names = zip(columns.attributes, columns.attribute_roles, strict=True)
+            names = zip(columns.attributes, columns.of_cases, strict=False)
             self.several = {name: int(cases[_several(role)].sum()) for name, role in names}
         unfit = [name for name, (others, known) in self._texts.items() if 2 * others > known]
         return Log(
@@ -219,23 +219,31 @@ class Counting:
 
     def _totals(self, columns: Columns, cases: pl.DataFrame, alphabet: list[Activity]) -> Totals:
         """Return the answers about the counted cases."""
-        details, named = columns.details, len(columns.details.attributes)
+        details = columns.details
         _, codes = _encoded(cases, columns.parts, self._categories, alphabet)
-        attributes = [cases[role] for role in columns.attribute_roles]
         is_aware: NDArray[np.bool_] | bool = self._is_zoned
         if AWARE in cases.columns:
             is_aware = cases[AWARE].explode(empty_as_null=False).to_numpy()
+        named: dict[str, dict[str, Coded]] = {"case": {}, "event": {}}
+        numbers: dict[str, dict[str, NDArray[np.float64]]] = {"case": {}, "event": {}}
+        for attribute, role in zip(details.columns, columns.attribute_roles, strict=True):
+            values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
+            if attribute.values == "number":
+                numbers[attribute.of][attribute.name] = values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            elif attribute.of == "case":
+                named["case"][attribute.name] = _coded_values(values)
+            else:
+                named["event"][attribute.name] = _coded_events(values, self._categories[role])
         encoded = EncodedCases(
             alphabet,
             codes,
             cases[columns.parts[0]].list.len().to_numpy().astype(np.int64),
             cases[_MOMENT].explode(empty_as_null=False).to_numpy() if details.times == "read" else None,
             is_aware,
-            {name: _coded_values(values) for name, values in zip(details.attributes, attributes[:named], strict=True)},
-            {
-                name: values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-                for name, values in zip(details.numbers, attributes[named:], strict=True)
-            },
+            named["case"],
+            numbers["case"],
+            named["event"],
+            numbers["event"],
         )
         return EncodedTotals(encoded, details)
 
@@ -272,8 +280,9 @@ class _Frame:
     def events(self, rows: pl.LazyFrame) -> pl.DataFrame:
         """Return the selected rows as numbers; missing values are null."""
         rows = rows.filter(*self._selected) if self._selected else rows
-        columns, named = self.columns, len(self.columns.details.attributes)
-        texts = list(zip(columns.attributes, columns.attribute_roles, columns.attribute_columns, strict=True))[named:]
+        columns = self.columns
+        read = zip(columns.details.columns, columns.attribute_roles, columns.attribute_columns, strict=True)
+        texts = [(each.name, role, column) for each, role, column in read if each.values == "number"]
         given = {f"given {role}": _name(column).is_not_null() for _, role, column in texts}
         columns_apart = pl.QueryOptFlags(projection_pushdown=not self.table.whole_rows)
         events = rows.select(**self._numbers, **given).collect(engine="streaming", optimizations=columns_apart)
@@ -307,11 +316,11 @@ class _Frame:
             read[_TIE] = column_of(columns.ties)
         if columns.unit is not None:
             read[_UNIT] = self._compared(columns.unit, _UNIT)
-        named = len(columns.details.attributes)
-        for index, (role, name) in enumerate(zip(columns.attribute_roles, columns.attribute_columns, strict=True)):
+        attributes = zip(columns.details.columns, columns.attribute_roles, columns.attribute_columns, strict=True)
+        for attribute, role, name in attributes:
             read[role] = (
                 self._coded(name, role)
-                if index < named
+                if attribute.values == "name"
                 else number_of_text(column_of(name), kinds[name], self.reading.decimal)
             )
         return read
@@ -409,11 +418,14 @@ class _Frame:
         by = self._sort_keys(events) if self.columns.by_time else []
         ordered = events
         if by and not (len(by) == 1 and events[TIME].is_sorted()):
-            ordered = events.sort(by, maintain_order=True, nulls_last=True)
-        parts, roles = self.columns.parts, self.columns.attribute_roles
+            same = self.columns.of_events if self.reading.ties == "activity" else []  # rows may have no order
+            texts = [pl.col(name).cast(pl.String) for name in same]
+            ordered = events.sort([*by, *texts], maintain_order=True, nulls_last=True)
+        parts, roles = self.columns.parts, self.columns.of_cases
         times = (_MOMENT, AWARE) if self._reads_times else ()
         # Polars cannot group by lists of categoricals and something else
         lists = [pl.col(parts).to_physical(), *(pl.col(name) for name in times if name in events.columns)]
+        lists += [pl.col(name).to_physical() for name in self.columns.of_events]
         if self.reading.duplicate_events == "drop":
             same = [name for name in (_CASE, TIME, NANOSECONDS, *parts) if name in events.columns]
             ordered = ordered.with_columns((pl.int_range(pl.len()).over(same) == 0).alias(_FIRST))
@@ -532,6 +544,15 @@ def _coded_values(values: pl.Series) -> Coded:
     table = {text: code for code, text in enumerate(texts)}
     codes = values.cast(pl.String).replace_strict(table, default=-1, return_dtype=pl.Int32).fill_null(-1)
     return Coded(codes.to_numpy(), texts)
+
+
+def _coded_events(values: pl.Series, categories: pl.Categories) -> Coded:
+    """Return the values of an attribute by event, numbers of these categories, as indexes into those that occur."""
+    kinds = values.unique().drop_nulls()
+    texts = kinds.to_frame("value").select(pl.col("value").cat.to(pl.Categorical(categories)).cast(pl.String))
+    index = np.full(int(kinds.to_numpy().max(initial=0)) + 2, -1, dtype=np.int32)  # the last one stands for null
+    index[kinds.to_numpy()] = np.arange(len(kinds))
+    return Coded(index[values.fill_null(len(index) - 1).to_numpy()], texts.to_series().to_list())
 
 
 def _several(role: str) -> str:

@@ -152,11 +152,12 @@ def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
 def _use(name: str, columns: Columns) -> Use:
     """Return what a column is read as; a column with several roles is read as names, the strictest."""
     names = (columns.case, *columns.activities, columns.unit, columns.lifecycle, *columns.where)
-    if name in (*names, *columns.details.attributes):
+    read = [attribute.values for attribute in columns.details.columns if attribute.name == name]
+    if name in names or "name" in read:
         return "name"
     if name == columns.timestamp:
         return "time"
-    return "number" if name in columns.details.numbers and name != columns.ties else "name"
+    return "number" if read and name != columns.ties else "name"
 
 
 def column_of_pandas(values: Any, use: Use) -> pl.Series:

@@ -34,7 +34,7 @@ from ..errors import LogError, ParameterError, TravasError
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Log, check_number_of_cases
-from ..log.questions import Details, Totals, check_details
+from ..log.questions import Details, Totals
 from ..log.traces import CODE, CODE_BYTES, Activity, Trace
 from .columns import Columns, cautions, columns_of
 from .databases import interruptible, sorted_rows, without_row_order
@@ -237,7 +237,7 @@ def _cell_sums(question: q.CellQuestion, totals: Totals) -> list[pa.Array]:
     return [pa.array(cells, pa.int64()), pa.array(values[cells])]
 
 
-def _value_sums(question: q.AttributeValues, totals: Totals) -> list[pa.Array]:
+def _value_sums(question: q.AttributeValues | q.EventValues, totals: Totals) -> list[pa.Array]:
     found = totals.value_sums(question)
     return [pa.array([*found], pa.string()), pa.array([*found.values()], pa.int64())]
 
@@ -284,9 +284,9 @@ class SparkTotals:
         total[found["cell"].to_numpy()] += found["total"].to_numpy()
         return total.reshape(question.shape)
 
-    def value_sums(self, question: q.AttributeValues) -> dict[str | None, int]:
+    def value_sums(self, question: q.AttributeValues | q.EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values of an attribute."""
-        check_details(self, Details(attributes=(question.attribute,)))
+        self.empty.value_sums(question)  # refuses what was not read
         found = self._summed(_value_sums, question, "string")
         return dict(zip(found["cell"].to_pylist(), found["total"].to_pylist(), strict=True))
 

@@ -37,7 +37,7 @@ class TraceLog:
         self._time = (reading.timestamp or TIMESTAMP) if reads_times else None
         self._unit = None if reading.unit is None else reading.unit.removeprefix(TRACE_LEVEL)
         self._case = (reading.case or ACTIVITY).removeprefix(TRACE_LEVEL)
-        attributes = (*details.attributes, *details.numbers)
+        attributes = [column.name for column in details.columns]
         of_trace = [name.removeprefix(TRACE_LEVEL) for name in by_column(reading.where) if name.startswith(TRACE_LEVEL)]
         of_event = [name for name in by_column(reading.where) if not name.startswith(TRACE_LEVEL)]
         lifecycle = () if reading.lifecycle == "all" else (LIFECYCLE,)
@@ -45,7 +45,8 @@ class TraceLog:
         every = (*self._activities, self._time, tie, *attributes, *lifecycle, *of_event)
         self.event_keys = [key for key in dict.fromkeys(every) if key is not None]
         self.names = (*self._activities, self._case, self._unit, tie, self._time, *lifecycle, *of_event, *of_trace)
-        own = (self._case, self._unit, *(name.removeprefix(TRACE_LEVEL) for name in attributes), *of_trace)
+        of_cases = [column.name.removeprefix(TRACE_LEVEL) for column in details.columns if column.of == "case"]
+        own = (self._case, self._unit, *of_cases, *of_trace)
         self.trace_keys = [key for key in dict.fromkeys(own) if key is not None]
         self._columns = Columns(
             _CASE,
@@ -142,12 +143,15 @@ class TraceLog:
         for column, name in zip(columns.where, by_column(self.reading.where), strict=True):
             key = name.removeprefix(TRACE_LEVEL)
             roles[column] = traces[key] if name.startswith(TRACE_LEVEL) else events[name]
-        for index, (column, name) in enumerate(zip(columns.attribute_columns, columns.attributes, strict=True)):
-            own = traces[name.removeprefix(TRACE_LEVEL)]  # the value of the trace, or else that of its event
-            is_own = (
-                own.str.contains(number_pattern(reading.decimal)) if index >= len(details.attributes) else own != ""
-            )
-            roles[column] = own.zip_with(is_own.fill_null(False), events[name])
+        for column, attribute in zip(columns.attribute_columns, details.columns, strict=True):
+            roles[column] = events[attribute.name]
+            if attribute.of == "case":
+                own = traces[
+                    attribute.name.removeprefix(TRACE_LEVEL)
+                ]  # the value of the trace, or else that of its event
+                is_number = attribute.values == "number"
+                is_own = own.str.contains(number_pattern(reading.decimal)) if is_number else own != ""
+                roles[column] = own.zip_with(is_own.fill_null(False), events[attribute.name])
         return roles
 
     def _named(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -216,9 +220,10 @@ class TraceLog:
             wanted.append((level, name.removeprefix(TRACE_LEVEL), "where"))
         unseen = [each for each in wanted if each[:2] not in self._seen]
         released = [
-            name
-            for name in self._columns.attributes
-            if not {("trace", name.removeprefix(TRACE_LEVEL)), ("event", name)} & self._seen
+            (column.of, column.name)
+            for column in self._columns.details.columns
+            if not {(column.of.replace("case", "trace"), column.name.removeprefix(TRACE_LEVEL)), ("event", column.name)}
+            & self._seen
         ]
         if not (unseen or released) or not self._traces:
             return self._tie_note()
@@ -234,9 +239,9 @@ class TraceLog:
                     raise LogError(message, field="timestamp", other_fields=("times",))
                 raise LogError(f"{self.where}: {what}; {hint}")
             notes.append(f"{what}; {hint}")
-        for key in released:
-            hint = _available(of_trace | of_event, 30, key)
-            notes.append(f"no trace or event has the attribute {key!r}: it is missing in every case; {hint}")
+        for of, key in released:
+            hint = _available(of_event if of == "event" else of_trace | of_event, 30, key)
+            notes.append(f"no {of} has the attribute {key!r}: it is missing everywhere; {hint}")
         return notes + self._tie_note()
 
     def _tie_note(self) -> list[str]:
@@ -256,7 +261,7 @@ def read_pm4py_log(source: Any, reading: Reading) -> Log:
         raise LogError(f"a {type(source).__name__} of pm4py is not a log; use an EventLog or a DataFrame")
     traces = TraceLog(_PM4PY, reading, pl.String)
     # unlike names, released attributes may be decimals
-    attributes = {name.removeprefix(TRACE_LEVEL) for name in (*reading.details.attributes, *reading.details.numbers)}
+    attributes = {column.name.removeprefix(TRACE_LEVEL) for column in reading.details.columns}
     decimals = attributes - {*traces.names}
     for number, trace in enumerate(source, start=1):
         own = {key: _text(trace.attributes, key, number, decimals) for key in traces.trace_keys}

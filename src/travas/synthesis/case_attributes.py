@@ -8,9 +8,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.options import Attribute, CaseColumn
+from ..log.options import OTHER, Attribute, CaseColumn
 from ..trusted.stages import Stage
-from .measurements import LENGTHS, OTHER, VARIANTS, AttributeMeasurements, Measurements, first_stage, second_stage
+from .measurements import (
+    LENGTHS,
+    VARIANTS,
+    AttributeCells,
+    AttributeMeasurements,
+    Measurements,
+    first_stage,
+    second_stage,
+)
 from .randomness import Random, generator
 from .shrinkage import Floats, deviating, normalised, uniform
 
@@ -52,7 +60,7 @@ class FirstMeasurement:
         numbers = np.r_[noisy[:-1], rest, noisy[-1]]
         deviations = np.full(len(numbers), deviation)
         deviations[-2] = deviation * np.sqrt(len(noisy))
-        certain = np.arange(len(numbers)) < len(noisy) - 1
+        certain = (np.arange(len(numbers)) < len(noisy) - 1) & attribute.is_selected
         return cls(numbers, deviations, certain)
 
     def shares(self) -> Floats:
@@ -107,13 +115,13 @@ def case_columns(measurements: Measurements, last: NDArray[np.int64], seed: int)
     """Values of all attributes for the cases of a synthetic log."""
     random = generator(seed, _STREAM)
     return tuple(
-        _column(measured, _drawn(attribute_shares(measurements, measured), last, random), random)
+        column_of(measured, drawn_cells(attribute_shares(measurements, measured), last, random), random)
         for measured in measurements.attributes
     )
 
 
-def _drawn(shares: Floats, row: NDArray[np.int64], random: Random) -> NDArray[np.int64]:
-    """A cell for every case by the shares of its row, one from each of equal parts of the row's distribution."""
+def drawn_cells(shares: Floats, row: NDArray[np.int64], random: Random) -> NDArray[np.int64]:
+    """A cell for every row by its shares, one from each of equal parts of the row's distribution."""
     order = random.permutation(len(row))
     order = order[np.argsort(row[order], kind="stable")]
     sizes = np.bincount(row, minlength=len(shares))
@@ -128,7 +136,7 @@ def _drawn(shares: Floats, row: NDArray[np.int64], random: Random) -> NDArray[np
     return cells
 
 
-def _column(measured: AttributeMeasurements, cells: NDArray[np.int64], random: Random) -> CaseColumn:
+def column_of(measured: AttributeCells, cells: NDArray[np.int64], random: Random) -> CaseColumn:
     """Values in cells: texts as they are, numbers evenly within their bin."""
     attribute, missing = measured.attribute, cells == measured.cells - 1
     if not attribute.is_number:

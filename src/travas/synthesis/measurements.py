@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..log.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
-from ..log.options import Attribute, Times, weeks_of
+from ..log.options import OTHER, Attribute, Times, weeks_of
 from ..log.plain import ActivitySums, as_shape, digest_of
 from ..log.questions import DURATION_BUCKETS, KINDS_OF_DAY, THROUGHPUT_EDGES
 from ..log.traces import Activity, Trace
@@ -50,10 +50,6 @@ def measured(value: float, deviation: float) -> MeasuredNumber:
     return MeasuredNumber(value, max(0.0, value - RADIUS * deviation), max(0.0, value + RADIUS * deviation))
 
 
-OTHER = "other"
-"""What stands for all values that were not selected."""
-
-
 def first_stage(attribute: str) -> str:
     """The name of the stage that counts the values of an attribute."""
     return f"attribute {attribute}"
@@ -64,29 +60,27 @@ def second_stage(attribute: str) -> str:
     return f"refined attribute {attribute}"
 
 
-@dataclass(frozen=True, eq=False)
-class AttributeMeasurements:
-    """Sums over cases with noise, as integers.
+def values_stage(attribute: str) -> str:
+    """The name of the stage that selects the values of an attribute of events."""
+    return f"values of event attribute {attribute}"
 
-    The cells of a name are its selected values, `other` and *missing*; those of a number its bins and *missing*.
+
+def event_stage(attribute: str) -> str:
+    """The name of the stage that measures the values of an attribute of events by activity."""
+    return f"event attribute {attribute}"
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeCells:
+    """The cells of an attribute: the selected or listed values of a name, `other` and *missing*; or bins and *missing*.
 
     Attributes:
         attribute: The attribute.
-        values: The selected values of a name, sorted; empty for a number.
-        first: Noisy sums by cell, without `other`.
-        second: Noisy sums by cell, or by cell and last activity.
+        values: The selected or listed values of a name, sorted; empty for a number.
     """
 
     attribute: Attribute
     values: tuple[str, ...]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        cells = self.cells
-        measured = cells if self.attribute.is_number else cells - 1
-        if self.first.shape != (measured,) or self.second.shape[:1] != (cells,) or self.second.ndim > 2:
-            raise LogError(f"the measurements of the attribute {self.attribute.name!r} are inconsistent")
 
     @property
     def cells(self) -> int:
@@ -102,10 +96,50 @@ class AttributeMeasurements:
         inner = (f"{low} to {high}" for low, high in pairwise(edges))
         return (f"below {edges[0]}", *inner, f"from {edges[-1]}", None)
 
+    def _check(self, *, holds: bool) -> None:
+        if not holds:
+            raise LogError(f"the measurements of the attribute {self.attribute.name!r} are inconsistent")
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeMeasurements(AttributeCells):
+    """Sums over cases with noise, as integers.
+
+    Attributes:
+        first: Noisy sums by cell, without `other`.
+        second: Noisy sums by cell, or by cell and last activity.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        cells = self.cells
+        measured = cells if self.attribute.is_number else cells - 1
+        self._check(
+            holds=self.first.shape == (measured,) and self.second.shape[:1] == (cells,) and self.second.ndim <= 2
+        )
+
     @property
     def is_by_last(self) -> bool:
         """Whether the second stage measured values by last activity."""
         return self.second.ndim == 2
+
+
+@dataclass(frozen=True, eq=False)
+class EventAttributeMeasurements(AttributeCells):
+    """Sums over cases with noise, as integers, of an attribute of events.
+
+    Attributes:
+        selected: The noisy sums of the values that were selected; empty where none was.
+        by_activity: Noisy sums by activity and cell.
+    """
+
+    selected: NDArray[np.int64]
+    by_activity: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        self._check(holds=self.selected.shape == (len(self.values) if self.attribute.is_selected else 0,))
 
 
 DURATIONS, THROUGHPUT = "durations", "throughput"
@@ -220,6 +254,7 @@ class Measurements:
         refinement: T2: noisy sums by pair and symbol, or by state and symbol.
         times: Those of times; None if times were not measured.
         attributes: Those of case attributes.
+        event_attributes: Those of attributes of events.
     """
 
     contributions: Mapping[str, int]
@@ -232,6 +267,7 @@ class Measurements:
     refinement: NDArray[np.int64]
     times: TimeMeasurements | None = None
     attributes: tuple[AttributeMeasurements, ...] = ()
+    event_attributes: tuple[EventAttributeMeasurements, ...] = ()
 
     def __post_init__(self) -> None:
         size = states(len(self.activities))
@@ -239,6 +275,8 @@ class Measurements:
         if self.pairs is not None:
             shapes["pairs"] = (len(self.pairs), 2)
         as_shape(self, shapes | {"refinement": (size if self.pairs is None else len(self.pairs), size)})
+        for of_events in self.event_attributes:
+            as_shape(of_events, {"by_activity": (len(self.activities), of_events.cells)})
         needed = {VARIANTS, LENGTHS, TRANSITIONS, REFINEMENT}
         if not needed <= self.contributions.keys() or not all(
             1 <= value < 1 << 62 for value in self.contributions.values()

@@ -16,6 +16,7 @@ from .arrivals import Arrivals
 from .case_attributes import combined_numbers
 from .chain import Chain, order_one
 from .durations import DurationShares, log_bounds
+from .event_attributes import event_shares
 from .generation import Lengths
 from .measurements import (
     DURATIONS,
@@ -28,6 +29,7 @@ from .measurements import (
     MeasuredNumber,
     Measurements,
     TimeMeasurements,
+    event_stage,
     measured,
 )
 from .shrinkage import Floats
@@ -96,6 +98,23 @@ class AttributeQuality:
     cases: MeasuredNumber
 
 
+@dataclass(frozen=True)
+class EventAttributeQuality:
+    """A value of an attribute of events that occurs with an activity.
+
+    Attributes:
+        attribute: The attribute.
+        activity: The activity.
+        value: The value, or the bin of a number as text; None if it is missing.
+        weight: How much of the cases it makes up. A case has a total of one in Euclidean norm over activities and values.
+    """
+
+    attribute: str
+    activity: Activity
+    value: str | None
+    weight: MeasuredNumber
+
+
 def arrival_quality(
     measurements: Measurements, times: TimeMeasurements, arrivals: Arrivals
 ) -> tuple[ArrivalQuality, ...]:
@@ -148,6 +167,19 @@ def attribute_quality(measurements: Measurements) -> tuple[AttributeQuality, ...
         combined = combined_numbers(measurements, made)
         for value, number, deviation in zip(made.labels, combined.numbers, combined.deviations, strict=True):
             rows.append(AttributeQuality(made.attribute.name, value, measured(float(number), float(deviation))))
+    return tuple(rows)
+
+
+def event_attribute_quality(measurements: Measurements) -> tuple[EventAttributeQuality, ...]:
+    """Weights of all values of all attributes of events that are generated, by activity."""
+    rows = []
+    for made in measurements.event_attributes:
+        stage = event_stage(made.attribute.name)
+        noisy, shares = measurements.in_cases(stage, made.by_activity), event_shares(measurements, made)[:-1]
+        for row, cell in np.argwhere(shares > 0).tolist():
+            weight = measured(float(noisy[row, cell]), measurements.deviation(stage))
+            activity = measurements.activities[row]
+            rows.append(EventAttributeQuality(made.attribute.name, activity, made.labels[cell], weight))
     return tuple(rows)
 
 
@@ -234,6 +266,7 @@ class Quality:
         noisy_tail: Whether there are so few cases that the longest times of cases are mostly noise.
         arrivals: Numbers of cases that start, by eight weeks; empty without times.
         attributes: Numbers of cases of all values of all attributes.
+        event_attributes: Weights of the values of attributes of events, by activity.
     """
 
     cases: MeasuredNumber
@@ -246,6 +279,7 @@ class Quality:
     noisy_tail: bool = False
     arrivals: tuple[ArrivalQuality, ...] = ()
     attributes: tuple[AttributeQuality, ...] = ()
+    event_attributes: tuple[EventAttributeQuality, ...] = ()
 
     @property
     def mostly_noise(self) -> tuple[PairQuality, ...]:
@@ -283,6 +317,7 @@ def quality(measurements: Measurements) -> Quality:
         ),
         noise_share=noise_share,
         attributes=attribute_quality(measurements),
+        event_attributes=event_attribute_quality(measurements),
     )
     if measurements.times is None:
         return made

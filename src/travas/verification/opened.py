@@ -368,12 +368,14 @@ class Cases:
         traces: The trace of each case.
         times: The times of all events, as they are in the file; None without timestamps.
         labels: What is said about each case, by column, as it is in the file.
+        of_events: The same columns, with a value for each event.
     """
 
     columns: tuple[str, ...]
     traces: tuple[Trace, ...]
     times: pl.Series | None
     labels: Mapping[str, pl.Series]
+    of_events: Mapping[str, pl.Series]
 
     @property
     def rules(self) -> list[str]:
@@ -421,8 +423,10 @@ def read_cases(path: Path) -> Cases:
     traces = tuple(
         _trace([[names_of[name] for name in part] for part in row]) for row in cases.select(columns).iter_rows()
     )
-    own_labels = {plain(name): cases[name] if is_parquet else _plain(cases[name]) for name in labels}
-    return Cases(tuple(map(plain, columns)), traces, frame[TIMESTAMP], own_labels)
+    of_cases, of_events = (
+        {plain(name): table[name] if is_parquet else _plain(table[name]) for name in labels} for table in (cases, frame)
+    )
+    return Cases(tuple(map(plain, columns)), traces, frame[TIMESTAMP], of_cases, of_events)
 
 
 def _plain(values: pl.Series) -> pl.Series:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import LogError, VerificationError
 from ..log.abstraction import FULL, Abstraction
-from ..log.options import CaseColumn, case_column
+from ..log.options import Attribute, CaseColumn, case_column
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.event_tables import MISSING, TIME_FORMAT
@@ -31,6 +31,7 @@ from ..releases.release import (
     VariantRelease,
     frequencies_of,
     released_attributes,
+    released_event_attributes,
     released_times,
 )
 from ..releases.synthetic_log import SyntheticRelease
@@ -38,6 +39,9 @@ from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import released_columns
 from ..sources.release_json import load_release_json, texts_of
 from .opened import Cases, read_cases, release_of, unpacked, with_guarantee
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _ROUNDING = dict.fromkeys(("total", "expected_false_pairs", "activities", "pairs", "throughput"), 1e-6) | dict.fromkeys(
     ("missing_cases", "missing_variants", "counts", "estimated", "intervals"), 1e-2
@@ -170,6 +174,7 @@ class _SyntheticLogOfFile(SyntheticRelease):
     stated_notices: dict[str, str] = field(kw_only=True)
     times: Any = field(kw_only=True)
     attributes: tuple[CaseColumn, ...] = field(kw_only=True)
+    attributes_of_events: tuple[CaseColumn, ...] = field(kw_only=True)
 
     @property
     def notices(self) -> dict[str, str]:
@@ -182,6 +187,10 @@ class _SyntheticLogOfFile(SyntheticRelease):
     @property
     def case_columns(self) -> tuple[CaseColumn, ...]:
         return self.attributes
+
+    @property
+    def event_columns(self) -> tuple[CaseColumn, ...]:
+        return self.attributes_of_events
 
     @property
     def zone(self) -> str:
@@ -209,7 +218,8 @@ def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> Relea
         return _SyntheticLogOfFile(
             mechanism, variants=content.variants, numbers=content.counts, measurements=cast("Any", None),
             origins=tuple(origin_of[trace] for trace in content.variants), seed=0, stated_notices=dict(facts["notices"]),
-            times=_seconds(cases, mechanism), attributes=tuple(_columns(cases, mechanism)), **of_every_kind,
+            times=_seconds(cases, mechanism), attributes=_columns(released_attributes(mechanism), case_column, cases.labels),
+            attributes_of_events=_columns(released_event_attributes(mechanism), str, cases.of_events), **of_every_kind,
         )  # fmt: skip
     rows = sorted(zip(content.variants, map(names.index, content.rules), content.counts, strict=True))
     return _VariantsOfFile(
@@ -243,23 +253,33 @@ def _seconds(cases: Cases, mechanism: Mechanism) -> Any:
     return times.dt.epoch("s").to_numpy()
 
 
-def _columns(cases: Cases, mechanism: Mechanism) -> Iterator[CaseColumn]:
+def _columns(
+    attributes: Sequence[Attribute], column_of: Callable[[str], str], columns: Mapping[str, pl.Series]
+) -> tuple[CaseColumn, ...]:
+    """The attributes of all cases, or of all events, from the columns of a file."""
+    import polars as pl
+
+    rows = next((len(values) for values in columns.values()), 0)
+    made = []
+    for attribute in attributes:
+        values = columns.get(column_of(attribute.name), pl.Series([None] * rows, dtype=pl.String))
+        made.append(_column(attribute, values))
+    return tuple(made)
+
+
+def _column(attribute: Attribute, values: pl.Series) -> CaseColumn:
     import numpy as np
     import polars as pl
 
-    for attribute in released_attributes(mechanism):
-        column = case_column(attribute.name)
-        values = cases.labels.get(column, pl.Series([None] * len(cases.traces), dtype=pl.String))
-        if attribute.is_number:
-            if values.dtype == pl.String:
-                values = values.set(values == MISSING, None)
-                whole = values.cast(pl.Int64, strict=False)
-                values = whole if whole.null_count() == values.null_count() else values.cast(pl.Float64, strict=False)
-            missing = values.is_null().to_numpy()
-            kind: Any = "whole number" if values.dtype == pl.Int64 else "number"
-            yield CaseColumn(attribute.name, kind, values.fill_null(0).to_numpy(), missing)
-            continue
-        texts = values.cast(pl.String).to_list()
-        names = {text: index for index, text in enumerate(dict.fromkeys(text for text in texts if text is not None))}
-        index = np.array([names.get(text, len(names)) for text in texts], dtype=np.int64)
-        yield CaseColumn(attribute.name, "text", index, index == len(names), tuple(names))
+    if attribute.is_number:
+        if values.dtype == pl.String:
+            values = values.set(values == MISSING, None)
+            whole = values.cast(pl.Int64, strict=False)
+            values = whole if whole.null_count() == values.null_count() else values.cast(pl.Float64, strict=False)
+        missing = values.is_null().to_numpy()
+        kind: Any = "whole number" if values.dtype == pl.Int64 else "number"
+        return CaseColumn(attribute.name, kind, values.fill_null(0).to_numpy(), missing)
+    texts = values.cast(pl.String).to_list()
+    names = {text: index for index, text in enumerate(dict.fromkeys(text for text in texts if text is not None))}
+    index = np.array([names.get(text, len(names)) for text in texts], dtype=np.int64)
+    return CaseColumn(attribute.name, "text", index, index == len(names), tuple(names))
