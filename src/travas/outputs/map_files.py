@@ -103,15 +103,15 @@ def _quoted(name: str) -> str:
 # --------------------------------------------------------------------------------------------------------- page
 
 
-def map_page(release: MapRelease) -> str:
-    """The map as one page that needs nothing else: Graphviz is in it, and nothing is requested.
+def map_page(release: Release) -> str:
+    """The map of any release as one page that needs nothing else: Graphviz is in it, and nothing is requested.
 
     Names are escaped, and the policy in the page allows its own script and style only.
     """
     guarantee = release.guarantee
     style = files(__package__).joinpath("templates/map_page.css").read_text(encoding="utf-8")
     about = (
-        f"Numbers of cases with noise: ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
+        f"{release.headline}. ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
         f"{guarantee.holds_for}, {guarantee.standing}."
     )
     model = release_graph(release).model()

@@ -59,6 +59,7 @@ class ReportContent:
         policy: The policy that the release is checked against.
         signed_off_by: Who has signed off the release, as stated for this report.
         release: The release with its measurements, if the file has any.
+        decisions: What was decided about handing it out, in words; the last one holds.
         looked_at: What the owner looked at of the original log before the parameters were chosen, in words.
     """
 
@@ -76,6 +77,7 @@ class ReportContent:
     release: Release | None = None
     policy: Policy | None = None
     signed_off_by: str = ""
+    decisions: tuple[str, ...] = ()
     looked_at: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -175,6 +177,7 @@ class ReportContent:
         return tuple(
             sentence
             for applies, sentence in (
+                (self.decisions and self.decisions[-1].startswith("rejected"), f"It was {self.decisions[-1]}." if self.decisions else ""),
                 (broken, f"{broken} of the {len(states)} rules of the policy {'is' if broken == 1 else 'are'} broken."),
                 (unknown, f"{unknown} of the {len(states)} rules of the policy cannot be checked without the charge."),
                 (self.weak_protection, "The protection is weak: read the warning."),

@@ -91,6 +91,7 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "looked_at": ", ".join(content.looked_at),
         "policy_before": _policy_before(content),
         "sign_offs": _as_recorded(recorded.signed_off_by, content.signed_off_by, content),
+        "decisions": "; ".join(content.decisions),
         "today": _today(),
         "noun": texts.counted_noun(mechanism, person),
         "added": texts.protected_unit(unit, person),
@@ -216,6 +217,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "reason": content.reason,
         "looked_at": list(content.looked_at),
         "signed_off_by": content.signed_off_by,
+        "decisions": list(content.decisions),
         "recorded": None
         if charge is None
         else {"time": charge.time, "reason": charge.approval.reason, "signed_off_by": charge.approval.signed_off_by},

@@ -29,6 +29,7 @@ def write_report(
     stated_cases: int | None = None,
     policy: Policy | None = None,
     signed_off_by: str = "",
+    decisions: Sequence[str] = (),
     looked_at: Sequence[str] = (),
     made: Release | None = None,
 ) -> Path:
@@ -44,6 +45,7 @@ def write_report(
         stated_cases: The number of cases stated by the owner. If δ is large for that many cases, the report warns.
         policy: A policy; the report says of each rule whether the release keeps it.
         signed_off_by: Who has signed off the release. A sign-off that the charge recorded is shown as well.
+        decisions: What was decided about handing it out, in words that begin with `approved` or `rejected`; the last holds.
         looked_at: What the owner looked at of the original log before the parameters were chosen, in words.
         made: The release as it was made, with the estimates and measurements that its file may not contain.
 
@@ -64,6 +66,7 @@ def write_report(
         stated_cases=stated_cases,
         policy=policy,
         signed_off_by=signed_off_by,
+        decisions=tuple(decisions),
         looked_at=tuple(looked_at),
     )
     if made is not None:

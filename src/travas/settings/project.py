@@ -207,6 +207,13 @@ class Project:
         """The approximate number of cases, if it is stated."""
         return check_stated_cases(cast("int | None", self.values.get("stated_cases")))
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What the README says about the data, and for whom the release is made."""
+        recipients = "; ".join(self.items("recipients"))
+        stated = [self.stated("about")] if "about" in self.values else []
+        return (*stated, *((f"It was made for: {recipients}.",) if recipients else ()))
+
     def reading(self) -> Reading:
         """Return the rule from events to variants.
 
@@ -318,7 +325,6 @@ class Project:
         names = ("frequencies", "profile", "dataset", "guarantee")
         options: dict[str, Any] = {name: self.values[name] for name in names if name in self.values}
         said_of_times = {*_OF_TIMES} & set(self.values)
-        recipients = "; ".join(self.items("recipients"))
         return Request(
             source=self.source,
             mechanism=self.mechanism(),
@@ -328,10 +334,7 @@ class Project:
             ledger=self.ledger(),
             policy=self.policy(),
             approval=Approval(self.stated("reason"), self.stated("signed_off_by")),
-            about=(
-                *((self.stated("about"),) if "about" in self.values else ()),
-                *((f"It was made for: {recipients}.",) if recipients else ()),
-            ),
+            about=self.about,
             **options,
         )
 

@@ -59,9 +59,10 @@ def make_release(project: Project, watch: Watch, caution: Callable[[str], None] 
     request, period, stated_cases = project.request(), project.reading().period, project.stated_cases
     folder = project.path(project.stated("folder", "releases")) / (period.folder if period else WHOLE_LOG)
     output = folder / project.path(project.required("output")).name
+    about = about_release(project, period, REPORT if "by" not in project.values else f"*.{REPORT}")
     with _new_folder(folder):
         check_report(folder / REPORT, "fail", guarantee_path(output), output)
-        outcome = run(replace(request, output=output, about=_about(project, request.about, period)), watch, caution)
+        outcome = run(replace(request, output=output, about=about), watch, caution)
     with outcome.after_release():
         names = [f"{each.name}.{REPORT}" for each in outcome.outputs] if outcome.release.segment else [REPORT]
         reports = tuple(folder / name for name in names)
@@ -106,10 +107,9 @@ def _new_folder(folder: Path) -> Iterator[None]:
                 each.rmdir()
 
 
-def _about(project: Project, said: tuple[str, ...], period: Period | None) -> tuple[str, ...]:
+def about_release(project: Project, period: Period | None, report: str) -> tuple[str, ...]:
     """Return what README.txt says beyond the release itself: public facts only."""
-    name = REPORT if "by" not in project.values else f"*.{REPORT}"
-    lines = [f"{name}: its guarantee, for people."]
+    lines = [f"{report}: its guarantee, for people."]
     if period is None:
         lines.append("It counts the cases of the whole log.")
     else:
@@ -119,4 +119,4 @@ def _about(project: Project, said: tuple[str, ...], period: Period | None) -> tu
         lines.append(f"It assumes that {period.assumption}.")
     if dataset := project.stated("dataset"):
         lines.append(f"It was charged to the data set {dataset!r}.")
-    return (*lines, *said)
+    return (*lines, *project.about)
