@@ -177,7 +177,10 @@ class ReportContent:
         return tuple(
             sentence
             for applies, sentence in (
-                (self.decisions and self.decisions[-1].startswith("rejected"), f"It was {self.decisions[-1]}." if self.decisions else ""),
+                (
+                    self.decisions and self.decisions[-1].startswith("rejected"),
+                    f"It was {self.decisions[-1]}." if self.decisions else "",
+                ),
                 (broken, f"{broken} of the {len(states)} rules of the policy {'is' if broken == 1 else 'are'} broken."),
                 (unknown, f"{unknown} of the {len(states)} rules of the policy cannot be checked without the charge."),
                 (self.weak_protection, "The protection is weak: read the warning."),

@@ -1,17 +1,146 @@
-"""Check: a release that was received, verified and shown as its reader sees it."""
+"""Check: a release that was received is verified in a process of its own, and shown as its reader sees it.
+
+What was sent is deleted right afterwards; the result is kept in memory while the server runs.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .workbench import page
+from ..errors import LogError, VerificationError
+from .jobs import Job
+from .result import view_page
+from .workbench import go, in_words, known_as, page, workbench
+
+MOST_FILES, MOST_BYTES = 40, 4 << 30
+"""What a zip may contain: it comes from somebody else."""
+
+
+async def form(request: Request) -> Response:
+    """The page on which files are dropped."""
+    return page("check.html", error="")
+
+
+async def check(request: Request) -> Response:
+    """Take the files and start the check."""
+    bench = workbench(request)
+    async with request.form(max_files=MOST_FILES) as sent:
+        uploads = [file for file in sent.getlist("files") if isinstance(file, UploadFile) and file.filename]
+        if not uploads:
+            return page("check.html", 400, error="no file was sent; choose the zip, or a release and its guarantee")
+        folder = Path(tempfile.mkdtemp(dir=bench.drafts.path))
+        for upload in uploads:
+            with (folder / _stored(str(upload.filename))).open("wb") as out:
+                shutil.copyfileobj(upload.file, out, 1 << 20)
+    title = uploads[0].filename if len(uploads) == 1 else f"{len(uploads)} files"
+    job = Job(verified, folder, title, ended=lambda job: shutil.rmtree(folder, ignore_errors=True))
+    number = bench.start(job)
+    job.target = f"/check/{number}"
+    return go(request, job.target)
 
 
 async def show(request: Request) -> Response:
-    """The page on which a file is dropped."""
-    return page("check.html")
+    """The seal, and the release as its reader sees it."""
+    number, panel = request.path_params["number"], request.path_params.get("panel", "")
+    job = workbench(request).jobs.get(number)
+    if job is None or job.task is not verified:
+        return go(request, "/check")
+    title = str(job.arguments[1])
+    if not job.done:
+        return page("working.html", number=number, job=job, title=title, error="")
+    if job.error is not None:
+        return page(
+            "check.html", error=in_words(job.error), refused=isinstance(job.error, VerificationError), title=title
+        )
+    if not job.result["views"]:
+        return page("check.html", error="", seal=job.result, title=title)
+    return view_page(request, job.result["views"], f"/check/{number}", panel, seal=job.result, title=title)
 
 
-ROUTES = [Route("/check", show)]
+def _stored(name: str) -> str:
+    """The name under which a file is stored: without folders and odd characters, as its suffix matters."""
+    return re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".")[-150:] or "file"
+
+
+# ------------------------------------------------------------------------------------- in a process of its own
+
+
+def verified(folder: Path, title: str, watch: Callable[[str, float], None]) -> dict[str, Any]:
+    """Verify every guarantee among the files, with its release, and return what there is to see."""
+    from ..verification.opened import is_guarantee
+    from ..verification.verify import verify
+
+    watch("building and verifying the noise", 0.0)
+    with known_as({f"{folder}/": "", f"{folder}\\": ""}):
+        for path in [path for path in folder.iterdir() if path.suffix == ".zip"]:
+            _unpack(path, folder)
+        found = sorted(folder.iterdir())
+        guarantees = [path for path in found if is_guarantee(path)]
+        if not guarantees:
+            raise LogError(
+                "there is no guarantee among the files; use the zip that travas made, or a release with its …guarantee.json"
+            )
+        pairs = [(path, _release_of(path, found, guarantees)) for path in guarantees]
+        checked = [verify(*pair) for pair in pairs]
+        views = _views([release for _, release in pairs if release is not None])
+    return {
+        "has_release": all(release is not None for _, release in pairs),
+        "notes": sorted({note for one in checked for note in one.notes}),
+        "views": views,
+    }
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    """Write the files of a zip into the folder, without the folders that it names."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            files = [one for one in packed.infolist() if not one.is_dir()]
+            if len(files) > MOST_FILES or sum(one.file_size for one in files) > MOST_BYTES:
+                raise LogError(
+                    f"{path}: larger than any zip of a release; unpack it, and check the release and its guarantee"
+                )
+            for one in files:
+                with packed.open(one) as content, (folder / _stored(one.filename)).open("xb") as out:
+                    shutil.copyfileobj(content, out, 1 << 20)
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError):
+        raise LogError(f"{path}: cannot be unpacked; check that the file is complete") from None
+    path.unlink()
+
+
+def _release_of(guarantee: Path, files: list[Path], guarantees: list[Path]) -> Path | None:
+    """The release of a guarantee: the file beside it by its name, or the only other one."""
+    beside = guarantee.with_name(guarantee.name.removesuffix(".guarantee.json"))
+    if beside != guarantee and beside in files:
+        return beside
+    others = [path for path in files if path not in guarantees]
+    return others[0] if len(guarantees) == len(others) == 1 else None
+
+
+def _views(releases: list[Path]) -> list[dict[str, Any]]:
+    """What is shown of the releases that are complete, one for each segment."""
+    from ..outputs.guarantee_file import guarantee_path, measurements_path
+    from ..verification.opened import open_release
+    from .views import view_of
+
+    complete = [path for path in releases if measurements_path(path).is_file() and guarantee_path(path).is_file()]
+    found = [view_of(open_release(path)) for path in complete]
+    return list({view["segment"]: view for view in found}.values())
+
+
+ROUTES = [
+    Route("/check", form),
+    Route("/check", check, methods=["POST"]),
+    Route("/check/{number}", show),
+    Route("/check/{number}/{panel}", show),
+]

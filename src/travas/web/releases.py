@@ -1,66 +1,159 @@
-"""The archive: one folder for each release, made before the charge, with what was asked for and what was made of it.
+"""The archive: a folder for each release, with what was asked for, its files and the decisions about it.
 
-The charge in the ledger refers to the folder, so after a crash at any time every charge leads to one: with the release or,
-if it could not be finished, with what was asked for. What was not charged leaves nothing.
+A folder is made before its release is charged, and the charge in the ledger refers to it. So after a crash at any time every
+charge leads to a folder: with the release, or, if it could not be finished, with what was asked for.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import re
 import secrets
 import shutil
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import attrs
+from cattrs import Converter
 from filelock import FileLock, Timeout
 
+from ..budget.account import Account, Entry
 from ..budget.ledger import Ledger
-from ..outputs.atomic import atomic_output, is_reserved
+from ..errors import OutputError, TravasError, one_of
+from ..outputs.atomic import atomic_output, is_interrupted, is_reserved, reserved
 from ..outputs.guarantee_file import guarantee_path
+from ..outputs.readme_file import readme_path, release_files
+from ..releases.release import Kind, Profile, Release
+from ..settings.project import Project
+from ..settings.series import about_release
+from .drafts import private_folder
 
 RELEASE = "release.json"
-_RECORD = "record.json"
+"""What the pipeline writes into a folder; with segments `release-A.json`, and so on."""
 
-State = Literal["released", "running", "not finished", "deleted"]
+VIEW, PICTURE = "view.json", "picture.svg"
+"""What the screens show of a release, and its map as a small picture, if Graphviz is installed."""
+
+_RECORD, _REPORT, _MAP = "record.json", "report", "map"
+_LOCK = ".lock"
+_LOGGER = logging.getLogger("travas")
+
+Verdict = Literal["approved", "rejected"]
+
+State = Literal["released", "running", "not finished", "deleted", "in another archive"]
+
+STATEMENTS: Mapping[State, str] = {
+    "released": "",
+    "running": "Charged; it is being finished.",
+    "not finished": "Charged, not finished. The charge is not refunded, because noise may have been drawn.",
+    "deleted": "Deleted. The charge is not refunded.",
+    "in another archive": "Charged by a web app with another archive, or its folder was removed.",
+}
+"""What is said about a charge; only a release that is `released` can be opened."""
 
 
 @attrs.frozen
 class Decision:
-    """Who has approved or rejected a release, for whom, and why."""
+    """Whether a release may be handed out: who has decided it, when, for whom and why."""
 
+    verdict: Verdict = attrs.field(validator=one_of(Verdict))
     name: str
-    verdict: str
     time: str
-    audience: str = ""
+    recipients: str = ""
     comment: str = ""
+
+    def __str__(self) -> str:
+        recipients = f" for {self.recipients}" if self.recipients else ""
+        comment = f": {self.comment}" if self.comment else ""
+        return f"{self.verdict}{recipients} by {self.name}, {self.time[:10]}{comment}"
 
 
 @attrs.frozen
 class Record:
-    """What the archive knows of a release besides its files. `title` is the name of the log as the page shows it."""
+    """What was asked for, and what was decided about it.
+
+    Attributes:
+        id: The name of its folder, to which the charge refers.
+        asked: When it was asked for (UTC).
+        dataset: The data set that is charged; empty for the account of the file.
+        kind: The kind of release.
+        title: The name of the log, as it was shown.
+        settings: The values of the project.
+        ledger: The path of the ledger that is charged.
+        looked_at: What was looked at of the original log before the settings were chosen, in words.
+        decisions: What was decided about it; the last one holds.
+        deleted: When its files were deleted; empty if they were not.
+        state: What became of it, at the moment.
+    """
 
     id: str
     asked: str
     dataset: str
-    kind: str
+    kind: Kind
     title: str
-    settings: Mapping[str, Any]
+    settings: dict[str, Any]
     ledger: str
     looked_at: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
     deleted: str = ""
     state: State = attrs.field(default="not finished", eq=False)
 
+    @property
+    def decision(self) -> Decision | None:
+        """The decision that holds."""
+        return self.decisions[-1] if self.decisions else None
+
+    @property
+    def project(self) -> Project:
+        """The project that it was made from."""
+        return Project(references="refuse").with_values(self.settings)
+
+    @property
+    def stem(self) -> str:
+        """What its files are called: data set, kind and date."""
+        words = re.sub(r"\W+", "-", f"{self.dataset or Path(self.title).name.split('.')[0]} {self.kind}").strip("-_")
+        return f"{words[:80].lower()}-{self.asked[:10]}"
+
+    @property
+    def bundle(self) -> str:
+        """The name of the zip."""
+        return f"{self.stem}.zip"
+
+
+@attrs.frozen
+class Listed:
+    """A charge or a release as lists show it: at least one of record and charge is there."""
+
+    id: str
+    state: State
+    record: Record | None
+    entry: Entry | None
+
+    @property
+    def time(self) -> str:
+        """When it was charged, or asked for."""
+        return self.entry.time if self.entry else self.record.asked if self.record else ""
+
+    @property
+    def dataset(self) -> str:
+        """The data set; empty for the account of a file."""
+        return (self.entry.dataset if self.entry else None) or (self.record.dataset if self.record else "")
+
+    @property
+    def awaits_decision(self) -> bool:
+        """Whether nobody has decided about it yet."""
+        return self.state == "released" and self.record is not None and not self.record.decisions
+
 
 class Archive:
-    """A folder that only its owner can enter."""
+    """A folder that only its owner can enter, with a folder for each release."""
 
     def __init__(self, path: Path) -> None:
-        from .drafts import private_folder
-
         self.path = private_folder(path)
         self._locks: dict[str, FileLock] = {}
 
@@ -69,19 +162,21 @@ class Archive:
         settings: Mapping[str, Any],
         title: str,
         dataset: str,
-        kind: str,
+        kind: Kind,
         ledger: Path,
         looked_at: tuple[str, ...] = (),
     ) -> Record:
-        """Make the folder of a release that is about to be charged."""
-        asked = datetime.now(UTC).isoformat(timespec="seconds")
-        made = Record(
-            secrets.token_hex(8), asked, dataset, kind, title, dict(settings), str(ledger.resolve()), looked_at
-        )
-        self.folder(made.id).mkdir(mode=0o700)
-        self._locks[made.id] = lock = FileLock(self.folder(made.id) / ".lock")
-        lock.acquire(timeout=0)
-        self._write(made)
+        """Make the folder of a release that is about to be charged. Until it has `ended`, this server works on it."""
+        values = {name: value for name, value in settings.items() if name != "log"}  # of the log only its title is kept
+        made = Record(secrets.token_hex(8), now(), dataset, kind, title, values, str(ledger.resolve()), looked_at)
+        try:
+            self.folder(made.id).mkdir(mode=0o700)
+            self._locks[made.id] = lock = FileLock(self.folder(made.id) / _LOCK, thread_local=False)
+            lock.acquire(timeout=0)
+            self._write(made)
+        except OSError as error:
+            self.forget(made.id)
+            raise OutputError(f"{self.path}: cannot be written ({error.strerror}); nothing was charged") from None
         return made
 
     def folder(self, release: str) -> Path:
@@ -89,22 +184,50 @@ class Archive:
         return self.path / release
 
     def get(self, release: str) -> Record | None:
-        """The record of a release; None if there is none."""
-        if not release.isalnum():
+        """The record of a release; None if there is none. One that cannot be read is skipped, with a line in the log."""
+        if not (release.isascii() and release.isalnum()):
             return None
+        path = self.folder(release) / _RECORD
         try:
-            content = json.loads((self.folder(release) / _RECORD).read_text(encoding="utf-8"))
-            content["decisions"] = tuple(Decision(**each) for each in content["decisions"])
-            content["looked_at"] = tuple(content["looked_at"])
-            record = Record(**content)
-        except (OSError, ValueError, KeyError, TypeError):
+            record = _converter.structure(json.loads(path.read_text(encoding="utf-8")), Record)
+        except FileNotFoundError:
             return None
-        return attrs.evolve(record, state=self._state(record))
+        except Exception as error:  # cattrs raises many kinds
+            _LOGGER.warning("%s: skipped, it cannot be read (%s)", path, type(error).__name__)
+            return None
+        return attrs.evolve(record, state=self._state(record)) if record.id == release else None
 
     def records(self) -> list[Record]:
-        """All records, the newest first."""
-        found = (self.get(each.name) for each in self.path.iterdir() if each.is_dir())
-        return sorted((each for each in found if each is not None), key=lambda each: each.asked, reverse=True)
+        """All records, the newest first, whether charged or not."""
+        names = [path.name for path in self.path.iterdir() if path.is_dir()] if self.path.is_dir() else []
+        found = [record for name in names if (record := self.get(name)) is not None]
+        return sorted(found, key=lambda record: record.asked, reverse=True)
+
+    def listed(self, ledger: Ledger) -> list[Listed]:
+        """Every release that was charged through a web app, and every one that is here, the newest first."""
+        charges = {entry.approval.reference: entry for entry in ledger.history() if entry.approval.reference}
+        found = []
+        for record in self.records():
+            entry = charges.pop(record.id, None)
+            if entry is not None or record.state in ("released", "deleted"):
+                found.append(Listed(record.id, record.state, record, entry))
+        found += [Listed(reference, "in another archive", None, entry) for reference, entry in charges.items()]
+        return sorted(found, key=lambda each: (each.time, each.entry.number if each.entry else 0), reverse=True)
+
+    def decide(self, release: str, decision: Decision) -> Record:
+        """Record a decision. Report and zip are removed until they are written again with it."""
+        with self._changing(release) as record:
+            for path in (*self.folder(release).glob(f"{_REPORT}*.html"), self.folder(release) / record.bundle):
+                path.unlink(missing_ok=True)
+            decided = attrs.evolve(record, decisions=(*record.decisions, decision))
+            self._write(decided)
+            return decided
+
+    def delete(self, release: str) -> None:
+        """Delete the files of a release. That it was asked for and charged stays."""
+        with self._changing(release) as record:
+            self._write(attrs.evolve(record, deleted=now()))
+            self._clear(release)
 
     def ended(self, release: str) -> None:
         """End the work of this server on a release."""
@@ -117,36 +240,178 @@ class Archive:
         shutil.rmtree(self.folder(release), ignore_errors=True)
 
     def is_running(self, release: str) -> bool:
-        """Whether a server, or a process that has survived it, works on a release."""
-        if release in self._locks or is_reserved(self.folder(release) / RELEASE):
+        """Whether a server works on a release, or a process that has survived its server."""
+        reservations = self.folder(release).glob(".release*.json.lock")
+        if any(is_reserved(each.with_name(each.name[1:].removesuffix(".lock"))) for each in reservations):
             return True
+        if release in self._locks or not (self.folder(release) / _LOCK).exists():
+            return release in self._locks
         try:
-            with FileLock(self.folder(release) / ".lock", timeout=0):
+            with FileLock(self.folder(release) / _LOCK, timeout=0):
                 return False
-        except Timeout:
+        except (Timeout, OSError):
             return True
 
     def tidy(self, ledger: Ledger) -> None:
-        """Remove what a killed server has left of releases that were not charged."""
+        """Complete or remove what a killed server has left: half-published files, deleted files, what was not charged."""
         charged = {entry.approval.reference for entry in ledger.history()}
         for record in self.records():
-            if record.id not in charged and record.ledger == str(ledger.path.resolve()) and record.state != "running":
+            if record.deleted:
+                self._clear(record.id)
+                continue
+            is_ours = record.ledger == str(ledger.path.resolve()) and record.id not in charged
+            if record.state == "not finished" and not self._publish(record) and is_ours:
                 self.forget(record.id)
 
     def _state(self, record: Record) -> State:
         if record.deleted:
             return "deleted"
-        path = self.folder(record.id) / RELEASE
-        if path.is_file() and guarantee_path(path).is_file():
+        if released_files(self.folder(record.id)):
             return "released"
         return "running" if self.is_running(record.id) else "not finished"
 
+    def _publish(self, record: Record) -> bool:
+        """Give complete files their names if a run was killed while it did so; return whether there were any."""
+        found = False
+        for ready in self.folder(record.id).glob(".release*.json.ready"):
+            files = release_files(ready.with_name(ready.name[1:].removesuffix(".ready")), record.kind)
+            if is_interrupted(files):
+                with suppress(OutputError), reserved(files, "replace"):
+                    found = True
+        return found
+
+    def _clear(self, release: str) -> None:
+        for path in self.folder(release).iterdir():
+            if path.name != _RECORD:
+                with suppress(OSError):
+                    path.unlink()
+
+    @contextmanager
+    def _changing(self, release: str) -> Iterator[Record]:
+        try:
+            with FileLock(self.path / _LOCK, timeout=10):
+                record = self.get(release)
+                if record is None or record.state != "released":
+                    raise TravasError("there is no such release in the archive; it may have been deleted")
+                yield record
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be changed ({error.strerror or 'it is locked'})") from None
+
     def _write(self, record: Record) -> None:
-        content = attrs.asdict(record)
+        content = _converter.unstructure(record)
         del content["state"]
         with atomic_output(self.folder(record.id) / _RECORD, "replace") as partial:
-            partial.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+            partial.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
-def finish(folder: Path, record: Record) -> None:
-    """Write what belongs to a complete release: data file, map page and report. Runs in the process of the job."""
+_converter = Converter(forbid_extra_keys=True, detailed_validation=False)
+
+
+def now() -> str:
+    """The present time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def released_files(folder: Path) -> list[Path]:
+    """The releases in a folder: one, or one for each segment. A guarantee is published before its release."""
+    return [path for path in sorted(folder.glob("release*.json")) if guarantee_path(path).is_file()]
+
+
+def account_of(record: Record) -> Account | None:
+    """The account that a release was charged to, as it is now; None if its ledger does not have the charge."""
+    accounts = Ledger(Path(record.ledger)).accounts() if Path(record.ledger).is_file() else []
+    return next((one for one in accounts if any(e.approval.reference == record.id for e in one.entries)), None)
+
+
+# ------------------------------------------------------------------------------------------- in a process of its own
+
+
+def finish(folder: Path, record: Record, watch: Callable[[str, float], None] = lambda words, share: None) -> None:
+    """Write what is handed over and shown, from the release that the pipeline has published. The zip is the last file.
+
+    What is there is left, so this also completes what a killed process has begun.
+    """
+    from ..outputs.map_files import map_page
+    from ..plots.map_graph import release_graph
+    from ..plots.map_picture import picture_or_reason
+    from ..verification.opened import open_release
+    from .views import view_of
+
+    watch("writing the files to hand over", 0.0)
+    releases, packed = list[Release](), list[tuple[Path, str]]()
+    with FileLock(folder / ".finish.lock"):
+        for path in released_files(folder):
+            release, tail = open_release(path), path.stem.removeprefix("release")
+            graph, data = release_graph(release), _write_data(folder, record, release, tail)
+            page, report = folder / f"{_MAP}{tail}.html", folder / f"{_REPORT}{tail}.html"
+            _write_missing(page, map_page, release)
+            _write_missing(folder / PICTURE, lambda graph: picture_or_reason(graph)[0], graph)
+            if not report.is_file():
+                _write_report(report, record, release, data[-1][0])
+            packed += [*data, (page, page.name), (report, report.name)]
+            releases.append(release)
+        _write_missing(folder / VIEW, lambda found: json.dumps([view_of(each) for each in found]), releases)
+        if not (folder / record.bundle).is_file():
+            with atomic_output(folder / record.bundle, "replace") as partial, zipfile.ZipFile(partial, "w") as bundle:
+                for path, name in packed:
+                    bundle.write(path, name, zipfile.ZIP_DEFLATED)
+
+
+def _write_missing(path: Path, content: Callable[[Any], str], of: Any) -> None:
+    """Write a file unless it is there."""
+    if not path.is_file():
+        with atomic_output(path, "replace") as partial:
+            partial.write_text(content(of), encoding="utf-8", newline="\n")
+
+
+def _write_data(folder: Path, record: Record, release: Release, tail: str) -> list[tuple[Path, str]]:
+    """Write the data in the formats of its kind; return its files with their names in the zip, the release itself last."""
+    from ..outputs.write import reserved_release, writers
+    from ..sources.files import suffix_of
+
+    project, kind = record.project, record.kind
+    profile = cast(Profile, project.stated("profile", "travas"))
+    chosen = suffix_of(Path(project.stated("output")), tuple(writers(kind, profile)))
+    log = chosen if chosen and chosen != ".json" else ".xes.gz" if profile == "travas" else ".csv"
+    about = (
+        f"{_MAP}{tail}.html: its map, for browsers.",
+        *about_release(project, project.reading().period, f"{_REPORT}{tail}.html"),
+    )
+    files: list[tuple[Path, str]] = []
+    for suffix in {"variants": (".json", log), "synthetic log": (log,), "process map": (".csv", ".json")}[kind]:
+        target = folder / f"{record.stem}{tail}{suffix}"
+        if not target.is_file():
+            with reserved_release(target, "replace", kind, profile if suffix == log else "travas") as output:
+                output.write(release, about)
+                output.publish()
+        written = [path for path in release_files(target, kind) if path != readme_path(target)]
+        files += [(path, path.name) for path in written]
+    return [(readme_path(target), f"README{tail}.txt"), *files]
+
+
+def _write_report(path: Path, record: Record, release: Release, data: Path) -> None:
+    from ..budget.policy import Policy
+    from ..report.report_file import write_report
+
+    if path.is_file():
+        return
+    project, account, decision = record.project, account_of(record), record.decision
+    approved = (
+        f"{decision.name}, {decision.time[:10]}" if decision is not None and decision.verdict == "approved" else ""
+    )
+    write_report(
+        guarantee_path(data),
+        data,
+        path,
+        reason=project.stated("reason"),
+        account=account if account is not None and account.name else None,
+        existing="replace",
+        stated_cases=cast("int | None", project.values.get("stated_cases")),
+        policy=Policy.applying(project.policy()),
+        signed_off_by=approved or project.stated("signed_off_by"),
+        decisions=tuple(map(str, record.decisions)),
+        looked_at=record.looked_at,
+        made=release,
+    )

@@ -1,18 +1,248 @@
-"""Result: the map of a release, its numbers, the download, and who has approved it."""
+"""Result: the map of a release fills the page; its numbers, a panel beside it, the download, and who may have it."""
 
 from __future__ import annotations
 
+import asyncio
+import getpass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from .workbench import page, workbench
+from ..budget.policy import Policy
+from ..errors import TravasError
+from .jobs import Job
+from .releases import PICTURE, STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish, now, released_files
+from .workbench import Workbench, go, in_words, page, workbench
+
+PANELS = {
+    "variants": "Variants",
+    "times": "Times",
+    "attributes": "Attributes",
+    "compare": "Before and after",
+    "details": "Details",
+}
+"""The panels beside the map, by address."""
+
+_ROWS, _COVERED = 25, 80
+_LONGEST = 500
 
 
 async def show(request: Request) -> Response:
-    """The page of a release."""
-    record = workbench(request).archive.get(request.path_params["release"])
-    return page("result.html", 200 if record else 404, record=record)
+    """The page of a release, with a panel or without; a panel alone for HTMX."""
+    bench, panel = workbench(request), request.path_params.get("panel", "")
+    record = bench.archive.get(request.path_params["release"])
+    if record is None or (panel and panel not in PANELS):
+        return page("error.html", 404, words="There is no such release. The list on the start page has all of them.")
+    if record.state != "released":
+        return page("error.html", 404, words=f"{record.title}: {STATEMENTS[record.state]}")
+    folder = bench.archive.folder(record.id)
+    number, job = _finishing(bench, record, again="again" in request.query_params)
+    if not (folder / VIEW).is_file():
+        return page("working.html", number=number, job=job, title=record.title, error=_error(job))
+    views = json.loads((folder / VIEW).read_text(encoding="utf-8"))
+    compared = _last(bench, compared_with_log, record)
+    return view_page(
+        request,
+        views,
+        f"/result/{record.id}",
+        panel,
+        record=record,
+        account=await asyncio.to_thread(account_of, record),
+        number=number,
+        job=job,
+        finish_error=_error(job),
+        compared=compared[1] if compared else None,
+        compared_number=compared[0] if compared else "",
+        compared_error=_error(compared[1] if compared else None),
+        can_compare=_log_of(bench, record) is not None,
+        needs_other=_needs_other(),
+    )
 
 
-ROUTES = [Route("/result/{release}", show)]
+def view_page(request: Request, views: Sequence[Mapping[str, Any]], base: str, panel: str, **values: Any) -> Response:
+    """A release as its reader sees it; with a record, as its owner does."""
+    chosen = request.query_params.get("segment", "")
+    view = next((each for each in views if each["segment"] == chosen), views[0])
+    hidden = {"variants": not view["variants"], "times": not view["times"], "attributes": not view["attributes"]}
+    hidden |= {"compare": "record" not in values}
+    panels = {name: words for name, words in PANELS.items() if not hidden.get(name)}
+    defaults = {"record": None, "account": None, "compared": None, "number": "", "job": None, "seal": None}
+    values = defaults | values | {"view": view, "views": views, "base": base, "panel": panel if panel in panels else ""}
+    if panel == "variants" and view["variants"]:
+        values |= {"variants": _variants(view["variants"], request.query_params)}
+    is_part = "hx-request" in request.headers and request.headers.get("hx-target") == "side"
+    return page("side.html" if is_part else "result.html", panels=panels, segment=view["segment"], **values)
+
+
+def _variants(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
+    """The variants that cover a share of the cases, one page of those that contain what is searched."""
+    rows, names, total = content["rows"], content["names"], content["total"] or 1
+    sums = list(accumulate(row["cases"] for row in rows))
+    most = int(100 * sums[-1] / total) if sums else 0
+    coverage = min(_number(query, "coverage", _COVERED), most)
+    needed = next((index + 1 for index, covered in enumerate(sums) if covered >= coverage / 100 * total), len(rows))
+    searched = query.get("search", "").strip()[:100]
+    wanted = {code for code, name in enumerate(names) if searched.casefold() in name.casefold()}
+    found = [row for row in rows[:needed] if not searched or any(code in wanted for code, _ in row["trace"])]
+    last = max(-(-len(found) // _ROWS), 1)
+    number = min(max(_number(query, "page", 1), 1), last)
+    largest = max((row["cases"] for row in rows), default=1) or 1
+    return {
+        "rows": [
+            row | {"share": f"{row['cases'] / total:.1%}", "width": round(100 * row["cases"] / largest, 1)}
+            for row in found[(number - 1) * _ROWS : number * _ROWS]
+        ],
+        "first": (number - 1) * _ROWS,
+        "coverage": coverage,
+        "most": most,
+        "needed": needed,
+        "found": len(found),
+        "search": searched,
+        "page": number,
+        "last": last,
+    }
+
+
+def _number(query: Mapping[str, str], name: str, default: int) -> int:
+    text = query.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
+
+
+# --------------------------------------------------------------------------------------------------- files and jobs
+
+
+def _last(bench: Workbench, task: Callable[..., Any], record: Record) -> tuple[str, Job] | None:
+    """The last job of this kind for a release."""
+    jobs = [(number, job) for number, job in bench.jobs.items() if job.task is task]
+    return next((found for found in reversed(jobs) if found[1].arguments[1].id == record.id), None)
+
+
+def _error(job: Job | None) -> str:
+    return in_words(job.error) if job is not None and job.error is not None else ""
+
+
+def _finishing(bench: Workbench, record: Record, again: bool) -> tuple[str, Job | None]:
+    """The job that writes what is missing of the files to hand over, which is started if needed; None if all is there."""
+    folder = bench.archive.folder(record.id)
+    if (folder / record.bundle).is_file():
+        return "", None
+    last = _last(bench, finish, record)
+    if last is not None and (not last[1].done or (last[1].error is not None and not again)):
+        return last
+    job = Job(finish, folder, record, target=f"/result/{record.id}")
+    return bench.start(job), job
+
+
+async def download(request: Request) -> Response:
+    """The zip for the recipient."""
+    record, folder = _released(request)
+    if not (folder / record.bundle).is_file():
+        return go(request, f"/result/{record.id}")
+    return FileResponse(folder / record.bundle, filename=record.bundle, media_type="application/zip")
+
+
+async def picture(request: Request) -> Response:
+    """The map as a small picture, for lists."""
+    _, folder = _released(request)
+    if not (folder / PICTURE).is_file() or not (folder / PICTURE).stat().st_size:
+        return Response(status_code=404)
+    return FileResponse(folder / PICTURE, media_type="image/svg+xml")
+
+
+def _released(request: Request) -> tuple[Record, Path]:
+    """The release of an address, and its folder."""
+    archive = workbench(request).archive
+    record = archive.get(request.path_params["release"])
+    if record is None or record.state != "released":
+        raise HTTPException(404)
+    return record, archive.folder(record.id)
+
+
+# ------------------------------------------------------------------------------------------------ changes
+
+
+async def decide(request: Request) -> Response:
+    """Approve a release, for everybody or for some, or reject it."""
+    record, _ = _released(request)
+    form = await request.form()
+    typed = {name: " ".join(str(form.get(name, "")).split())[:_LONGEST] for name in ("name", "recipients", "comment")}
+    verdict: Verdict = "rejected" if form.get("verdict") == "rejected" else "approved"
+    name, owner = typed["name"], _owner()
+    if _needs_other() and name.casefold() in ("", owner.casefold()):
+        words = "the policy requires a sign-off: enter the name of another person than the owner"
+        return page("error.html", 400, words=f"{record.title}: {words}")
+    decision = Decision(verdict, name or owner, now(), typed["recipients"], typed["comment"])
+    try:
+        await asyncio.to_thread(workbench(request).archive.decide, record.id, decision)
+    except TravasError as error:
+        return page("error.html", 409, words=in_words(error))
+    return go(request, f"/result/{record.id}")
+
+
+def _owner() -> str:
+    """The user of this machine."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container without a name for its user
+        return "the owner"
+
+
+def _needs_other() -> bool:
+    """Whether the policy of the organisation requires a sign-off."""
+    policy = Policy.of_organisation()
+    return policy is not None and any(rule.name == "sign_off" and rule.value for rule in policy.rules)
+
+
+async def delete(request: Request) -> Response:
+    """Delete the files of a release."""
+    record, _ = _released(request)
+    try:
+        await asyncio.to_thread(workbench(request).archive.delete, record.id)
+    except TravasError as error:
+        return page("error.html", 409, words=in_words(error))
+    return go(request, "/")
+
+
+# ------------------------------------------------------------------------------------- CONFIDENTIAL: before and after
+
+
+def _log_of(bench: Workbench, record: Record) -> Path | None:
+    """The original log, while it is still here."""
+    draft = bench.drafts.of_release(record.id)
+    return draft.path if draft is not None and draft.path is not None and draft.path.exists() else None
+
+
+async def compare(request: Request) -> Response:
+    """Compare the release with the original log. That it was looked at is recorded for the next release from it."""
+    bench, (record, folder) = workbench(request), _released(request)
+    target, log, draft = f"/result/{record.id}/compare", _log_of(bench, record), bench.drafts.of_release(record.id)
+    last = _last(bench, compared_with_log, record)
+    if log is not None and draft is not None and (last is None or last[1].done):
+        draft.look("the comparison of a release with the original log")
+        bench.start(Job(compared_with_log, log, record, released_files(folder)[0], target=target))
+    return go(request, target)
+
+
+def compared_with_log(log: Path, record: Record, release: Path, watch: Callable[[str, float], None]) -> dict[str, Any]:
+    """CONFIDENTIAL: in a process of its own."""
+    from .views import before_and_after
+
+    return before_and_after(log, record, release, watch)
+
+
+ROUTES = [
+    Route("/result/{release}", show),
+    Route("/result/{release}/download", download),
+    Route("/result/{release}/picture.svg", picture),
+    Route("/result/{release}/decide", decide, methods=["POST"]),
+    Route("/result/{release}/delete", delete, methods=["POST"]),
+    Route("/result/{release}/compare", compare, methods=["POST"]),
+    Route("/result/{release}/{panel}", show),
+]

@@ -1,0 +1,281 @@
+"""What screens show of a release, as plain values: computed in a process of its own, so that the server stays small.
+
+All of it is public, but for `before_and_after`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import explain
+from ..evaluation.compare import METRICS, cases_of_pairs, compare
+from ..log.abstraction import FULL
+from ..log.questions import NO_DETAILS
+from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, duration_text, release_graph, released_map
+from ..plots.svg import activity_text
+from ..releases.process_map import MapRelease
+from ..releases.release import Release, ReleasedLog, VariantRelease
+from ..releases.synthetic_log import SyntheticRelease
+from ..report.decision import decision_on
+from ..report.texts import protected_unit
+from ..sources.engine import read
+from ..synthesis.measurements import MeasuredNumber
+from ..trusted.guarantee import Standing
+from ..trusted.numbers import as_text
+from .releases import Record
+from .workbench import known_as
+
+MOST_ROWS = 20_000
+"""The most frequent variants that a screen can show; the files have all."""
+
+_STEPS, _VALUES = 12, 12
+_SPANS = (("day", "D", 1), ("week", "W", 7), ("month", "M", 30), ("year", "Y", 366))
+_FEW_BARS = 64
+
+
+def view_of(release: Release) -> dict[str, Any]:
+    """Everything that a screen shows of a release."""
+    graph, guarantee = release_graph(release), release.guarantee
+    decision = decision_on(
+        release, explain.weak_protection(guarantee.epsilon, guarantee.delta, None, guarantee.unit.noun)
+    )
+    return {
+        "segment": release.segment,
+        "kind": release.mechanism.kind,
+        "figures": _figures(release, graph),
+        "guarantee": f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
+        f"for {protected_unit(guarantee.unit, guarantee.unit.noun)}",
+        "holds": guarantee.standing is not Standing.NOT_ESTABLISHED,
+        "standing": str(guarantee.standing),
+        "guess": explain.most_guesses(guarantee.epsilon, guarantee.delta),
+        "use": decision.use,
+        "warnings": decision.warnings,
+        "missing": decision.missing,
+        "map": graph.model() if graph.paths else None,
+        "variants": _variants(release) if isinstance(release, ReleasedLog) else None,
+        "times": _times(release, graph),
+        "attributes": _attributes(release) if isinstance(release, SyntheticRelease) else [],
+    }
+
+
+# ------------------------------------------------------------------------------------------------------- numbers
+
+
+def _figures(release: Release, graph: ProcessGraph) -> list[tuple[str, str]]:
+    """Three numbers, each with what it counts and its 95 % interval."""
+    if isinstance(release, SyntheticRelease):
+        quality = release.quality()
+        median = next((one.seconds for one in quality.throughput if one.quantile == 0.5), None)
+        last = (f"{release.share_released:.0%}", "of the cases have a variant of the original log")
+        if median is not None and graph.throughput is not None:
+            last = duration_text(graph.throughput.quartiles.median), f"median throughput ({_span(median)})"
+        cases = f"generated cases (original: {_between(quality.cases)})"
+        return [(f"{sum(release.counts):,}", cases), (f"{len(release.variants):,}", "different variants"), last]
+    if isinstance(release, MapRelease):
+        false = f"paths, {release.expected_false_pairs:.1f} of them expected by noise alone"
+        return [
+            (f"{max(round(release.total.value), 0):,}", f"cases ({_between(release.total)})"),
+            (f"{len(release.activities):,}", "activities"),
+            (f"{len(release.pairs):,}", false),
+        ]
+    return [(figure.value, figure.words) for figure in decision_on(release).figures[:-1]]
+
+
+def _between(number: MeasuredNumber) -> str:
+    return f"{math.floor(number.low):,} to {math.ceil(number.high):,}, 95 %"
+
+
+def _span(seconds: MeasuredNumber) -> str:
+    return f"{duration_text(seconds.low)} to {duration_text(seconds.high)}, 95 %"
+
+
+def _variants(release: ReleasedLog) -> dict[str, Any]:
+    """The variants by estimate, as runs of activities, which are numbered by how often they occur."""
+    estimated, intervals = release.estimated_counts, release.intervals
+    often: Counter[str] = Counter()
+    traces = [[activity_text(activity) for activity in trace] for trace in release.variants]
+    for trace, count in zip(traces, estimated, strict=True):
+        for name in trace:
+            often[name] += count  # type: ignore[assignment]  # an estimate
+    names = sorted(often, key=lambda name: (-often[name], name))
+    code = {name: number for number, name in enumerate(names)}
+    missing = (release.estimate.missing_cases or 0.0) if isinstance(release, VariantRelease) else 0.0
+    labels: Sequence[str] = release.rules if release.is_abstracted else ()
+    if isinstance(release, SyntheticRelease):
+        labels = release.origins
+    ranked = sorted(range(len(traces)), key=lambda index: (-estimated[index], release.variants[index]))
+    rows = [
+        {
+            "trace": [(code[name], len(list(run))) for name, run in groupby(traces[index])],
+            "cases": round(estimated[index], 1),
+            "interval": intervals[index] if intervals else None,
+            "label": labels[index] if labels else "",
+        }
+        for index in ranked[:MOST_ROWS]
+    ]
+    noun = "generated cases" if isinstance(release, SyntheticRelease) else explain.pairs(release.mechanism)
+    return {"names": names, "rows": rows, "number": len(traces), "total": sum(estimated) + missing, "noun": noun}
+
+
+# --------------------------------------------------------------------------------------------- times and attributes
+
+
+def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
+    """Throughput, arrivals and the time between the most frequent pairs; None without times."""
+    timed = [path for path in graph.paths if path.time is not None][:_STEPS]
+    if graph.throughput is None and not timed:
+        return None
+    names = {node.key: node.name for node in graph.nodes}
+    ends = [end for path in timed if path.time for end in (path.time.lower_quartile, path.time.upper_quartile)]
+    low, high = math.log1p(min(ends, default=0)), math.log1p(max(ends, default=1))
+
+    def place(seconds: float) -> float:
+        return round(100 * (math.log1p(seconds) - low) / (high - low), 1) if high > low else 50.0
+
+    throughput = None
+    if graph.throughput is not None:
+        quartiles = graph.throughput.quartiles
+        throughput = {
+            "median": duration_text(quartiles.median),
+            "middle": f"{duration_text(quartiles.lower_quartile)} to {duration_text(quartiles.upper_quartile)}",
+            "bars": _bars((label, share, marked) for label, share, marked in graph.throughput.bars),
+        }
+    moments = release.event_times if isinstance(release, SyntheticRelease) else None
+    return {
+        "origin": graph.times or "measured",
+        "throughput": throughput,
+        "arrivals": _arrivals(cast(SyntheticRelease, release), moments)
+        if moments is not None and len(moments)
+        else None,
+        "steps": [
+            {
+                "before": names[path.before],
+                "after": names[path.after],
+                "median": duration_text(path.time.median),
+                "middle": f"{duration_text(path.time.lower_quartile)} to {duration_text(path.time.upper_quartile)}",
+                "places": [place(getattr(path.time, name)) for name in ("lower_quartile", "median", "upper_quartile")],
+            }
+            for path in timed
+            if path.time is not None
+        ],
+    }
+
+
+def _arrivals(release: SyntheticRelease, moments: NDArray[np.int64]) -> dict[str, Any]:
+    """How many cases start in each day, week, month or year: the finest with few enough bars."""
+    lengths = np.repeat([len(trace) for trace in release.variants], release.counts)
+    starts = moments[np.cumsum(lengths) - lengths]
+    days = int(starts.max() - starts.min()) / 86_400
+    unit, code, _ = next((span for span in _SPANS if days / span[2] <= _FEW_BARS), _SPANS[-1])
+    cells = starts.astype("datetime64[s]").astype(f"datetime64[{code}]")
+    first, counts = cells.min(), np.bincount((cells - cells.min()).astype(np.int64))
+    labels = [str((first + number).astype("datetime64[D]")) for number in range(len(counts))]
+    return {"unit": unit, "bars": _bars(zip(labels, counts / counts.sum(), [False] * len(counts), strict=True))}
+
+
+def _bars(bars: Iterable[tuple[str, float, bool]]) -> list[dict[str, Any]]:
+    """Bars with their height in percent of the highest."""
+    rows = list(bars)
+    most = max((share for _, share, _ in rows), default=1) or 1
+    return [
+        {"label": label, "share": f"{share:.1%}", "height": round(float(100 * share / most), 1), "marked": marked}
+        for label, share, marked in rows
+    ]
+
+
+def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
+    """The numbers of cases of the values of every attribute, with intervals."""
+    found = []
+    for name, group in groupby(release.quality().attributes, key=lambda one: one.attribute):
+        values = list(group)
+        is_number = next(
+            one.attribute.is_number for one in release.measurements.attributes if one.attribute.name == name
+        )
+        if not is_number:
+            values.sort(key=lambda one: -one.cases.value)
+        most = max((one.cases.high for one in values), default=1) or 1
+        rows = [
+            {
+                "value": "(missing)" if one.value is None else one.value,
+                "cases": f"{max(one.cases.value, 0):,.0f}",
+                "interval": _between(one.cases),
+                "places": [
+                    round(100 * max(end, 0) / most, 1) for end in (one.cases.value, one.cases.low, one.cases.high)
+                ],
+            }
+            for one in values[: None if is_number else _VALUES]
+        ]
+        found.append({"name": name, "rows": rows, "left_out": len(values) - len(rows)})
+    return found
+
+
+# ------------------------------------------------------------------------------------- CONFIDENTIAL: before and after
+
+
+def before_and_after(log: Path, record: Record, release: Path, watch: Any) -> dict[str, Any]:
+    """CONFIDENTIAL: a release compared with the original log: one map of both, metrics, and what has changed most."""
+    from ..verification.opened import open_release
+
+    made = open_release(release)
+    details = made.mechanism.details if made.mechanism.kind == "synthetic log" else NO_DETAILS
+    reading = record.project.reading().for_counts_of(made.mechanism.counted)
+    with known_as({str(log): record.title}):
+        watch("reading the log", 0.0)
+        original = read(
+            log, attrs.evolve(reading, abstraction=FULL, details=details), lambda share: watch("reading the log", share)
+        )
+        watch("comparing", 0.0)
+        compared = compare(original, made)
+    metrics = [
+        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value:.3f}", METRICS[name].meaning)
+        for name, value in compared.values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    seen = reading.abstraction.of(original)
+    if isinstance(made, MapRelease):
+        pairs = cases_of_pairs(seen).items()
+        truth = {_names(pair): float(cases) for pair, cases in pairs}
+        graph = compared_graph(truth, released_map(made).by_names, "cases")
+    else:
+        traces = dict(seen.items())
+        truth = dict(directly_follows(list(traces), list(traces.values())).by_names)
+        log_made = cast(ReleasedLog, made)
+        after = directly_follows(log_made.variants, log_made.estimated_counts).by_names
+        graph = compared_graph(truth, after, "times")
+    return {
+        "map": graph.model(),
+        "metrics": [*metrics, *((name, text, "") for name, text in compared.in_words().items())],
+        "differences": _differences(graph),
+        "remarks": compared.remarks,
+    }
+
+
+def _names(pair: tuple[Any, Any]) -> tuple[str | None, str | None]:
+    before, after = (None if activity is None else activity_text(activity) for activity in pair)
+    return before, after
+
+
+def _differences(graph: ProcessGraph) -> list[tuple[str, str, str, str, str]]:
+    names: Mapping[str, str] = {
+        node.key: f"({node.kind})" if node.kind != "activity" else node.name for node in graph.nodes
+    }
+    ranked = sorted(graph.paths, key=lambda path: -abs(path.count - (path.original or 0)))[:_STEPS]
+    return [
+        (
+            names[path.before],
+            names[path.after],
+            f"{path.original or 0:,.0f}",
+            f"{path.count:,.0f}",
+            f"{path.count - (path.original or 0):+,.0f}",
+        )
+        for path in ranked
+    ]
