@@ -15,8 +15,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from ..budget.account import Account
 from ..budget.policy import Policy
 from ..errors import TravasError
+from ..trusted.numbers import as_text
 from .jobs import Job
 from .releases import PICTURE, STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish, now, released_files
 from .workbench import Workbench, go, in_words, page, workbench
@@ -47,14 +49,15 @@ async def show(request: Request) -> Response:
     if not (folder / VIEW).is_file():
         return page("working.html", number=number, job=job, title=record.title, error=_error(job))
     views = json.loads((folder / VIEW).read_text(encoding="utf-8"))
-    compared = _last(bench, compared_with_log, record)
+    compared, account = _last(bench, compared_with_log, record), await asyncio.to_thread(account_of, record)
     return view_page(
         request,
         views,
         f"/result/{record.id}",
         panel,
         record=record,
-        account=await asyncio.to_thread(account_of, record),
+        account=account,
+        cost=_cost(record, account),
         number=number,
         job=job,
         finish_error=_error(job),
@@ -73,12 +76,21 @@ def view_page(request: Request, views: Sequence[Mapping[str, Any]], base: str, p
     hidden = {"variants": not view["variants"], "times": not view["times"], "attributes": not view["attributes"]}
     hidden |= {"compare": "record" not in values}
     panels = {name: words for name, words in PANELS.items() if not hidden.get(name)}
-    defaults = {"record": None, "account": None, "compared": None, "number": "", "job": None, "seal": None}
+    defaults = {"record": None, "account": None, "cost": "", "compared": None, "number": "", "job": None, "seal": None}
     values = defaults | values | {"view": view, "views": views, "base": base, "panel": panel if panel in panels else ""}
     if panel == "variants" and view["variants"]:
         values |= {"variants": _variants(view["variants"], request.query_params)}
     is_part = "hx-request" in request.headers and request.headers.get("hx-target") == "side"
     return page("side.html" if is_part else "result.html", panels=panels, segment=view["segment"], **values)
+
+
+def _cost(record: Record, account: Account | None) -> str:
+    """What a release has cost, and what is left."""
+    if account is None:
+        return "Its charge is not in its ledger any more."
+    left = account.left
+    rest = f"; ε = {as_text(left[0])} left of {as_text(account.budget.epsilon)}" if left and account.budget else ""
+    return f"Cost: ε = {record.settings.get('epsilon', '')} of {account.label}{rest}."
 
 
 def _variants(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
