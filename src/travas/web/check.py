@@ -9,7 +9,6 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ..errors import LogError, VerificationError
-from .jobs import Job
+from .jobs import Job, JobWatch
 from .result import view_page
 from .workbench import go, in_words, known_as, page, workbench
 
@@ -76,7 +75,7 @@ def _stored(name: str) -> str:
 # ------------------------------------------------------------------------------------- in a process of its own
 
 
-def verified(folder: Path, title: str, watch: Callable[[str, float], None]) -> dict[str, Any]:
+def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
     """Verify every guarantee among the files, with its release, and return what there is to see."""
     from ..verification.opened import is_guarantee
     from ..verification.verify import verify

@@ -88,7 +88,7 @@ class Draft:
             self.set(name, None)
         self.source, self.title, self.origin = source, title, origin
         self.examined, self.applied, self.undone, self.error = None, {}, set(), None
-        self.looked_at, self.turn = (), self.turn + 1
+        self.looked_at, self.released, self.turn = (), [], self.turn + 1
         if "dataset" not in self.project.values:
             with suppress(ParameterError):
                 self.set("dataset", check_name(title.removesuffix(suffix_of(Path(title), LOG_SUFFIXES) or "").strip()))

@@ -22,7 +22,7 @@ import attrs
 from cattrs import Converter
 from filelock import FileLock, Timeout
 
-from ..budget.account import Account, Entry
+from ..budget.account import Account
 from ..budget.ledger import Ledger
 from ..errors import OutputError, TravasError, one_of
 from ..outputs.atomic import atomic_output, is_interrupted, is_reserved, reserved
@@ -32,11 +32,12 @@ from ..releases.release import Kind, Profile, Release
 from ..settings.project import Project
 from ..settings.series import about_release
 from .drafts import private_folder
+from .jobs import JobWatch
 
 RELEASE = "release.json"
 """What the pipeline writes into a folder; with segments `release-A.json`, and so on."""
 
-VIEW, PICTURE = "view.json", "picture.svg"
+VIEW, PICTURE = "view.json", "map.svg"
 """What the screens show of a release, and its map as a small picture, if Graphviz is installed."""
 
 _RECORD, _REPORT, _MAP = "record.json", "report", "map"
@@ -45,14 +46,13 @@ _LOGGER = logging.getLogger("travas")
 
 Verdict = Literal["approved", "rejected"]
 
-State = Literal["released", "running", "not finished", "deleted", "in another archive"]
+State = Literal["released", "running", "not finished", "deleted"]
 
 STATEMENTS: Mapping[State, str] = {
     "released": "",
     "running": "Charged; it is being finished.",
     "not finished": "Charged, not finished. The charge is not refunded, because noise may have been drawn.",
     "deleted": "Deleted. The charge is not refunded.",
-    "in another archive": "Charged by a web app with another archive, or its folder was removed.",
 }
 """What is said about a charge; only a release that is `released` can be opened."""
 
@@ -125,31 +125,6 @@ class Record:
         return f"{self.stem}.zip"
 
 
-@attrs.frozen
-class Listed:
-    """A charge or a release as lists show it: at least one of record and charge is there."""
-
-    id: str
-    state: State
-    record: Record | None
-    entry: Entry | None
-
-    @property
-    def time(self) -> str:
-        """When it was charged, or asked for."""
-        return self.entry.time if self.entry else self.record.asked if self.record else ""
-
-    @property
-    def dataset(self) -> str:
-        """The data set; empty for the account of a file."""
-        return (self.entry.dataset if self.entry else None) or (self.record.dataset if self.record else "")
-
-    @property
-    def awaits_decision(self) -> bool:
-        """Whether nobody has decided about it yet."""
-        return self.state == "released" and self.record is not None and not self.record.decisions
-
-
 class Archive:
     """A folder that only its owner can enter, with a folder for each release."""
 
@@ -202,17 +177,6 @@ class Archive:
         names = [path.name for path in self.path.iterdir() if path.is_dir()] if self.path.is_dir() else []
         found = [record for name in names if (record := self.get(name)) is not None]
         return sorted(found, key=lambda record: record.asked, reverse=True)
-
-    def listed(self, ledger: Ledger) -> list[Listed]:
-        """Every release that was charged through a web app, and every one that is here, the newest first."""
-        charges = {entry.approval.reference: entry for entry in ledger.history() if entry.approval.reference}
-        found = []
-        for record in self.records():
-            entry = charges.pop(record.id, None)
-            if entry is not None or record.state in ("released", "deleted"):
-                found.append(Listed(record.id, record.state, record, entry))
-        found += [Listed(reference, "in another archive", None, entry) for reference, entry in charges.items()]
-        return sorted(found, key=lambda each: (each.time, each.entry.number if each.entry else 0), reverse=True)
 
     def decide(self, release: str, decision: Decision) -> Record:
         """Record a decision. Report and zip are removed until they are written again with it."""
@@ -328,7 +292,7 @@ def account_of(record: Record) -> Account | None:
 # ------------------------------------------------------------------------------------------- in a process of its own
 
 
-def finish(folder: Path, record: Record, watch: Callable[[str, float], None] = lambda words, share: None) -> None:
+def finish(folder: Path, record: Record, watch: JobWatch = lambda words, share: None) -> None:
     """Write what is handed over and shown, from the release that the pipeline has published. The zip is the last file.
 
     What is there is left, so this also completes what a killed process has begun.
@@ -347,7 +311,8 @@ def finish(folder: Path, record: Record, watch: Callable[[str, float], None] = l
             graph, data = release_graph(release), _write_data(folder, record, release, tail)
             page, report = folder / f"{_MAP}{tail}.html", folder / f"{_REPORT}{tail}.html"
             _write_missing(page, map_page, release)
-            _write_missing(folder / PICTURE, lambda graph: picture_or_reason(graph)[0], graph)
+            if drawn := picture_or_reason(graph)[0]:
+                _write_missing(folder / PICTURE, str, drawn)
             if not report.is_file():
                 _write_report(report, record, release, data[-1][0])
             packed += [*data, (page, page.name), (report, report.name)]

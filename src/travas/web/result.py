@@ -18,9 +18,11 @@ from starlette.routing import Route
 from ..budget.account import Account
 from ..budget.policy import Policy
 from ..errors import TravasError
+from ..sources.files import url_scheme
 from ..trusted.numbers import as_text
-from .jobs import Job
-from .releases import PICTURE, STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish, now, released_files
+from .drafts import Draft
+from .jobs import Job, JobWatch
+from .releases import STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish, now, released_files
 from .workbench import Workbench, go, in_words, page, workbench
 
 PANELS = {
@@ -43,7 +45,8 @@ async def show(request: Request) -> Response:
     if record is None or (panel and panel not in PANELS):
         return page("error.html", 404, words="There is no such release. The list on the start page has all of them.")
     if record.state != "released":
-        return page("error.html", 404, words=f"{record.title}: {STATEMENTS[record.state]}")
+        said = f" {bench.said[record.id]}" if record.id in bench.said else ""
+        return page("error.html", 404, words=f"{record.title}: {STATEMENTS[record.state]}{said}")
     folder = bench.archive.folder(record.id)
     number, job = _finishing(bench, record, again="again" in request.query_params)
     if not (folder / VIEW).is_file():
@@ -61,10 +64,11 @@ async def show(request: Request) -> Response:
         number=number,
         job=job,
         finish_error=_error(job),
+        said=bench.said.get(record.id, ""),
         compared=compared[1] if compared else None,
         compared_number=compared[0] if compared else "",
         compared_error=_error(compared[1] if compared else None),
-        can_compare=_log_of(bench, record) is not None,
+        can_compare=_draft_of(bench, record) is not None,
         needs_other=_needs_other(),
     )
 
@@ -76,7 +80,16 @@ def view_page(request: Request, views: Sequence[Mapping[str, Any]], base: str, p
     hidden = {"variants": not view["variants"], "times": not view["times"], "attributes": not view["attributes"]}
     hidden |= {"compare": "record" not in values}
     panels = {name: words for name, words in PANELS.items() if not hidden.get(name)}
-    defaults = {"record": None, "account": None, "cost": "", "compared": None, "number": "", "job": None, "seal": None}
+    defaults = {
+        "record": None,
+        "account": None,
+        "cost": "",
+        "said": "",
+        "compared": None,
+        "number": "",
+        "job": None,
+        "seal": None,
+    }
     values = defaults | values | {"view": view, "views": views, "base": base, "panel": panel if panel in panels else ""}
     if panel == "variants" and view["variants"]:
         values |= {"variants": _variants(view["variants"], request.query_params)}
@@ -160,14 +173,6 @@ async def download(request: Request) -> Response:
     return FileResponse(folder / record.bundle, filename=record.bundle, media_type="application/zip")
 
 
-async def picture(request: Request) -> Response:
-    """The map as a small picture, for lists."""
-    _, folder = _released(request)
-    if not (folder / PICTURE).is_file() or not (folder / PICTURE).stat().st_size:
-        return Response(status_code=404)
-    return FileResponse(folder / PICTURE, media_type="image/svg+xml")
-
-
 def _released(request: Request) -> tuple[Record, Path]:
     """The release of an address, and its folder."""
     archive = workbench(request).archive
@@ -225,24 +230,28 @@ async def delete(request: Request) -> Response:
 # ------------------------------------------------------------------------------------- CONFIDENTIAL: before and after
 
 
-def _log_of(bench: Workbench, record: Record) -> Path | None:
-    """The original log, while it is still here."""
+def _draft_of(bench: Workbench, record: Record) -> Draft | None:
+    """The draft that a release was made from, while its log is here."""
     draft = bench.drafts.of_release(record.id)
-    return draft.path if draft is not None and draft.path is not None and draft.path.exists() else None
+    is_here = draft is not None and (url_scheme(draft.source) or Path(draft.source).exists())
+    return draft if is_here else None
 
 
 async def compare(request: Request) -> Response:
-    """Compare the release with the original log. That it was looked at is recorded for the next release from it."""
+    """Compare the release with the original log. The next release from this log says that it was looked at."""
     bench, (record, folder) = workbench(request), _released(request)
-    target, log, draft = f"/result/{record.id}/compare", _log_of(bench, record), bench.drafts.of_release(record.id)
-    last = _last(bench, compared_with_log, record)
-    if log is not None and draft is not None and (last is None or last[1].done):
-        draft.look("the comparison of a release with the original log")
-        bench.start(Job(compared_with_log, log, record, released_files(folder)[0], target=target))
+    target, draft, last = (
+        f"/result/{record.id}/compare",
+        _draft_of(bench, record),
+        _last(bench, compared_with_log, record),
+    )
+    if draft is not None and (last is None or last[1].done):
+        draft.looked_at = tuple(dict.fromkeys((*draft.looked_at, "the comparison of a release with the original log")))
+        bench.start(Job(compared_with_log, draft.source, record, released_files(folder)[0], target=target))
     return go(request, target)
 
 
-def compared_with_log(log: Path, record: Record, release: Path, watch: Callable[[str, float], None]) -> dict[str, Any]:
+def compared_with_log(log: str, record: Record, release: Path, watch: JobWatch) -> dict[str, Any]:
     """CONFIDENTIAL: in a process of its own."""
     from .views import before_and_after
 
@@ -252,7 +261,6 @@ def compared_with_log(log: Path, record: Record, release: Path, watch: Callable[
 ROUTES = [
     Route("/result/{release}", show),
     Route("/result/{release}/download", download),
-    Route("/result/{release}/picture.svg", picture),
     Route("/result/{release}/decide", decide, methods=["POST"]),
     Route("/result/{release}/delete", delete, methods=["POST"]),
     Route("/result/{release}/compare", compare, methods=["POST"]),

@@ -31,6 +31,7 @@ from ..sources.engine import read
 from ..synthesis.measurements import MeasuredNumber
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text
+from .jobs import JobWatch
 from .releases import Record
 from .workbench import known_as
 
@@ -221,14 +222,14 @@ def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
 # ------------------------------------------------------------------------------------- CONFIDENTIAL: before and after
 
 
-def before_and_after(log: Path, record: Record, release: Path, watch: Any) -> dict[str, Any]:
+def before_and_after(log: str, record: Record, release: Path, watch: JobWatch) -> dict[str, Any]:
     """CONFIDENTIAL: a release compared with the original log: one map of both, metrics, and what has changed most."""
     from ..verification.opened import open_release
 
     made = open_release(release)
     details = made.mechanism.details if made.mechanism.kind == "synthetic log" else NO_DETAILS
     reading = record.project.reading().for_counts_of(made.mechanism.counted)
-    with known_as({str(log): record.title}):
+    with known_as({log: record.title}):
         watch("reading the log", 0.0)
         original = read(
             log, attrs.evolve(reading, abstraction=FULL, details=details), lambda share: watch("reading the log", share)
