@@ -1,0 +1,56 @@
+"""What a user does in the web app: the steps that its browser tests, the screenshots and the benchmark share.
+
+Every step waits for what the next one needs: for an element, a value or an address, never for a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browser import Server
+from playwright.sync_api import expect
+
+PATIENCE = 8_000
+"""Milliseconds until a test fails, so that a busy machine is slow and not broken."""
+expect.set_options(timeout=PATIENCE)
+
+
+def watched(context: Any, server: Server) -> Any:
+    """A tab that has signed in. It lists what it fetched from elsewhere and which scripts failed."""
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENCE)
+    tab.foreign, tab.broken = [], []
+    own = (server.address, "data:", "blob:")
+    tab.on("request", lambda request: request.url.startswith(own) or tab.foreign.append(request.url))
+    tab.on("pageerror", lambda error: tab.broken.append(str(error)))
+    tab.on("console", lambda line: "Content Security" in line.text and tab.broken.append(line.text))
+    tab.goto(server.link)
+    tab.wait_for_url(f"{server.address}/")
+    return tab
+
+
+def drawn(tab: Any) -> None:
+    """Wait until all maps of a page are drawn."""
+    expect(tab.locator(".travas-map:not([data-ready])")).to_have_count(0)
+
+
+def settled(tab: Any) -> None:
+    """Wait until nothing on the page is animated."""
+    tab.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished)).then(() => true)")
+
+
+def violations(tab: Any) -> list[str]:
+    """What axe finds wrong with the page as it is shown, in light and dark: the rules, and where."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    lines = []
+    for theme in ("dark", "light"):
+        tab.emulate_media(color_scheme=theme)
+        settled(tab)
+        found = Axe().run(tab).response["violations"]
+        lines += [
+            f"{theme}, {rule['id']}: {node['html'][:200]} {node['failureSummary']}"
+            for rule in found
+            for node in rule["nodes"]
+        ]
+    return lines
