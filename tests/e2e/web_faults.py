@@ -1,0 +1,123 @@
+"""Kill -9 at random lines and times while archive and ledger work together: `web_faults.py DIRECTORY RUNS SEED`.
+
+Prints one JSON object. It forks, as faults.py does, because a test process has threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from faults import forked, killed_at_line, lines_of, wait
+
+import travas
+from travas.outputs.guarantee_file import guarantee_path
+from travas.outputs.write import write_hospital_log
+from travas.settings.project import Project
+from travas.verification.opened import open_release
+from travas.web.release import make
+from travas.web.releases import RELEASE, Archive, Decision, finish, now
+
+VALUES = {"mechanism": "optimal", "epsilon": "0.5", "delta": "1e-3", "dataset": "data"}
+
+
+def release(directory: Path) -> None:
+    """What the server and its job do: make the folder, charge, draw, write and finish."""
+    archive, ledger = Archive(directory / "archive"), directory / "ledger.db"
+    project = Project(references="refuse").with_values(VALUES | {"ledger": str(ledger)})
+    record = archive.begin(project.values, "log.csv", "data", "variants", ledger)
+    log = str(directory / "log.csv")
+    make(project, log, "log.csv", "copy", record, archive.folder(record.id), lambda words, share: None)
+    archive.ended(record.id)
+
+
+def change(directory: Path) -> None:
+    """Approve the newest release, and delete the oldest one."""
+    archive = Archive(directory / "archive")
+    there = [record for record in archive.records() if record.state == "released"]
+    if there:
+        record = archive.decide(there[0].id, Decision("approved", "Ada", now()))
+        finish(archive.folder(record.id), record)
+    if len(there) > 2:
+        archive.delete(there[-1].id)
+
+
+def check(directory: Path) -> Counter[str]:
+    """Every charge has a record: with a release that opens and a zip that can be completed, or with a statement."""
+    archive, ledger = Archive(directory / "archive"), travas.Ledger(directory / "ledger.db")
+    archive.tidy(ledger)
+    charges = {entry.approval.reference for entry in ledger.history()}
+    records = archive.records()
+    assert {record.id for record in records} == charges
+    for record in records:
+        if record.state == "released":
+            folder = archive.folder(record.id)
+            path = folder / RELEASE
+            assert open_release(path).guarantee.epsilon == Fraction("0.5")
+            assert path.stat().st_mode & 0o077 == 0 and guarantee_path(path).stat().st_mode & 0o077 == 0
+            finish(folder, record)
+            with zipfile.ZipFile(folder / record.bundle) as packed:
+                report = packed.read("report.html").decode()
+            assert ("Nobody has signed it off" in report) is not bool(record.decisions)
+        else:
+            assert record.state in ("not finished", "deleted")
+    return Counter(record.state for record in records)
+
+
+def in_a_fork(directory: Path, work: Callable[[Path], Any]) -> Any:
+    """What the work returns. This process itself must not read a log, since the threads of its reader do not survive a fork."""
+    answer = directory / "answer.json"
+    code = wait(forked(lambda: [answer.write_text(json.dumps(work(directory)))].clear()))
+    assert code == 0, f"{work.__name__} failed"
+    return json.loads(answer.read_text())
+
+
+def prepare(directory: Path) -> None:
+    write_hospital_log(directory / "log.csv")
+    travas.Ledger(directory / "ledger.db").create_account("data")
+
+
+def count(directory: Path) -> list[int]:
+    """The numbers of lines of a release and of a change."""
+    return [lines_of(lambda work=work: work(directory)) for work in (release, change)]  # type: ignore[misc]
+
+
+def main(directory: Path, runs: int, seed: int) -> None:
+    os.umask(0o077)
+    dice = random.Random(seed)
+    in_a_fork(directory, prepare)
+    started = time.perf_counter()
+    in_a_fork(directory, release)
+    seconds = time.perf_counter() - started
+    lines = dict(zip((release, change), in_a_fork(directory, count), strict=True))
+    for run in range(runs):
+        work = change if run % 5 == 4 else release
+
+        def victim(work: Callable[[Path], Any] = work) -> None:
+            work(directory)
+
+        late = 1 - dice.random() ** 2  # the charge and the writing come last
+        if run % 2:
+            wait(forked(killed_at_line(int(lines[work] * late), victim)))
+        else:
+            child = forked(victim)
+            time.sleep(late * 1.1 * seconds)
+            os.kill(child, signal.SIGKILL)
+            wait(child)
+        if run % 10 == 9:
+            in_a_fork(directory, check)
+    print(json.dumps(in_a_fork(directory, check) | {"runs": runs}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
