@@ -81,7 +81,7 @@ class Bench:
         """A page that is there."""
         answer = self.browser.get(address, headers=headers)
         assert answer.status_code == 200, answer.text
-        return answer.text
+        return str(answer.text)
 
     def wait(self) -> None:
         """Wait for all jobs."""

@@ -48,18 +48,6 @@ def test_the_zip_has_what_a_recipient_needs_and_verifies(bench: Bench, tmp_path:
     assert "agreed" in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_each_segment_has_its_files(bench: Bench, tmp_path: Path) -> None:
-    record = bench.made(mechanism="optimal", by="sex", segments=["f", "m"])
-    names = unpacked(bench, record, tmp_path / "out")
-    assert {f"{record.stem}-{sex}.xes.gz" for sex in "fm"} | {f"report-{sex}.html" for sex in "fm"} < names
-    assert "sex = m" in bench.page(f"/result/{record.id}?segment=sex+%3D+m")
-
-
-def test_the_form_of_the_data_is_what_was_set(bench: Bench, tmp_path: Path) -> None:
-    record = bench.made(mechanism="optimal", profile="pm4py")
-    assert f"{record.stem}.csv" in unpacked(bench, record, tmp_path / "out")
-
-
 def test_a_decision_is_kept_and_in_the_report_of_the_next_zip(bench: Bench, tmp_path: Path) -> None:
     record = bench.made(**KINDS["variants"])
     decided = Decision("rejected", "Grace <b>Hopper</b>", "2026-11-19T08:00:00+00:00", comment="too few cases")

@@ -62,9 +62,9 @@ async def show(request: Request) -> Response:
         return page(
             "check.html", error=in_words(job.error), refused=isinstance(job.error, VerificationError), title=title
         )
-    if not job.result["views"]:
+    if job.result["view"] is None:
         return page("check.html", error="", seal=job.result, title=title)
-    return view_page(request, job.result["views"], f"/check/{number}", panel, seal=job.result, title=title)
+    return view_page(request, job.result["view"], f"/check/{number}", panel, seal=job.result, title=title)
 
 
 def _stored(name: str) -> str:
@@ -92,11 +92,11 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
             )
         pairs = [(path, _release_of(path, found, guarantees)) for path in guarantees]
         checked = [verify(*pair) for pair in pairs]
-        views = _views([release for _, release in pairs if release is not None])
+        view = _view([release for _, release in pairs if release is not None])
     return {
         "has_release": all(release is not None for _, release in pairs),
         "notes": sorted({note for one in checked for note in one.notes}),
-        "views": views,
+        "view": view,
     }
 
 
@@ -126,15 +126,14 @@ def _release_of(guarantee: Path, files: list[Path], guarantees: list[Path]) -> P
     return others[0] if len(guarantees) == len(others) == 1 else None
 
 
-def _views(releases: list[Path]) -> list[dict[str, Any]]:
-    """What is shown of the releases that are complete, one for each segment."""
+def _view(releases: list[Path]) -> dict[str, Any] | None:
+    """What is shown of the first release that is complete; None if there are event logs without their measurements only."""
     from ..outputs.guarantee_file import guarantee_path, measurements_path
+    from ..report.view import view_of
     from ..verification.opened import open_release
-    from .views import view_of
 
-    complete = [path for path in releases if measurements_path(path).is_file() and guarantee_path(path).is_file()]
-    found = [view_of(open_release(path)) for path in complete]
-    return list({view["segment"]: view for view in found}.values())
+    complete = (path for path in releases if measurements_path(path).is_file() and guarantee_path(path).is_file())
+    return next((view_of(open_release(path)) for path in complete), None)
 
 
 ROUTES = [

@@ -234,8 +234,7 @@ def draw(
     request = project.with_values({"log": source, "output": str(output)}).request()
     approval = attrs.evolve(request.approval, reference=reference)
     with known_as({source: title}):
-        # the archive has the release itself; the profile is that of the data to hand over
-        return pipeline.run(replace(request, origin=origin, approval=approval, profile="travas"), watch)
+        return pipeline.run(replace(request, origin=origin, approval=approval), watch)
 
 
 def make(

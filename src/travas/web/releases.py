@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import attrs
 from cattrs import Converter
@@ -28,19 +28,19 @@ from ..errors import OutputError, TravasError, one_of
 from ..outputs.atomic import atomic_output, is_interrupted, is_reserved, reserved
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.readme_file import readme_path, release_files
-from ..releases.release import Kind, Profile, Release
+from ..releases.release import Kind, Release
 from ..settings.project import Project
 from ..settings.series import about_release
 from .drafts import private_folder
 from .jobs import JobWatch
 
 RELEASE = "release.json"
-"""What the pipeline writes into a folder; with segments `release-A.json`, and so on."""
+"""What the pipeline writes into a folder."""
 
 VIEW, PICTURE = "view.json", "map.svg"
 """What the screens show of a release, and its map as a small picture, if Graphviz is installed."""
 
-_RECORD, _REPORT, _MAP = "record.json", "report", "map"
+_RECORD, _REPORT, _MAP, _FILES_LOCK = "record.json", "report.html", "map.html", ".files.lock"
 _LOCK = ".lock"
 _LOGGER = logging.getLogger("travas")
 
@@ -162,15 +162,8 @@ class Archive:
         """The record of a release; None if there is none. One that cannot be read is skipped, with a line in the log."""
         if not (release.isascii() and release.isalnum()):
             return None
-        path = self.folder(release) / _RECORD
-        try:
-            record = _converter.structure(json.loads(path.read_text(encoding="utf-8")), Record)
-        except FileNotFoundError:
-            return None
-        except Exception as error:  # cattrs raises many kinds
-            _LOGGER.warning("%s: skipped, it cannot be read (%s)", path, type(error).__name__)
-            return None
-        return attrs.evolve(record, state=self._state(record)) if record.id == release else None
+        record = _read(self.folder(release))
+        return attrs.evolve(record, state=self._state(record)) if record and record.id == release else None
 
     def records(self) -> list[Record]:
         """All records, the newest first, whether charged or not."""
@@ -181,8 +174,8 @@ class Archive:
     def decide(self, release: str, decision: Decision) -> Record:
         """Record a decision. Report and zip are removed until they are written again with it."""
         with self._changing(release) as record:
-            for path in (*self.folder(release).glob(f"{_REPORT}*.html"), self.folder(release) / record.bundle):
-                path.unlink(missing_ok=True)
+            for name in (_REPORT, record.bundle):
+                (self.folder(release) / name).unlink(missing_ok=True)
             decided = attrs.evolve(record, decisions=(*record.decisions, decision))
             self._write(decided)
             return decided
@@ -205,8 +198,7 @@ class Archive:
 
     def is_running(self, release: str) -> bool:
         """Whether a server works on a release, or a process that has survived its server."""
-        reservations = self.folder(release).glob(".release*.json.lock")
-        if any(is_reserved(each.with_name(each.name[1:].removesuffix(".lock"))) for each in reservations):
+        if is_reserved(self.folder(release) / RELEASE):
             return True
         if release in self._locks or not (self.folder(release) / _LOCK).exists():
             return release in self._locks
@@ -230,19 +222,19 @@ class Archive:
     def _state(self, record: Record) -> State:
         if record.deleted:
             return "deleted"
-        if released_files(self.folder(record.id)):
+        path = self.folder(record.id) / RELEASE
+        if path.is_file() and guarantee_path(path).is_file():
             return "released"
         return "running" if self.is_running(record.id) else "not finished"
 
     def _publish(self, record: Record) -> bool:
-        """Give complete files their names if a run was killed while it did so; return whether there were any."""
-        found = False
-        for ready in self.folder(record.id).glob(".release*.json.ready"):
-            files = release_files(ready.with_name(ready.name[1:].removesuffix(".ready")), record.kind)
-            if is_interrupted(files):
-                with suppress(OutputError), reserved(files, "replace"):
-                    found = True
-        return found
+        """Give complete files their names if a run was killed while it did so; return whether it was."""
+        files = release_files(self.folder(record.id) / RELEASE, record.kind)
+        if not is_interrupted(files):
+            return False
+        with suppress(OutputError), reserved(files, "replace"):
+            pass
+        return True
 
     def _clear(self, release: str) -> None:
         for path in self.folder(release).iterdir():
@@ -253,7 +245,7 @@ class Archive:
     @contextmanager
     def _changing(self, release: str) -> Iterator[Record]:
         try:
-            with FileLock(self.path / _LOCK, timeout=10):
+            with FileLock(self.folder(release) / _FILES_LOCK):  # `finish` writes what was decided before
                 record = self.get(release)
                 if record is None or record.state != "released":
                     raise TravasError("there is no such release in the archive; it may have been deleted")
@@ -261,7 +253,7 @@ class Archive:
         except OutputError:
             raise
         except OSError as error:
-            raise OutputError(f"{self.path}: cannot be changed ({error.strerror or 'it is locked'})") from None
+            raise OutputError(f"{self.path}: cannot be changed ({error.strerror})") from None
 
     def _write(self, record: Record) -> None:
         content = _converter.unstructure(record)
@@ -278,9 +270,14 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def released_files(folder: Path) -> list[Path]:
-    """The releases in a folder: one, or one for each segment. A guarantee is published before its release."""
-    return [path for path in sorted(folder.glob("release*.json")) if guarantee_path(path).is_file()]
+def _read(folder: Path) -> Record | None:
+    try:
+        return _converter.structure(json.loads((folder / _RECORD).read_text(encoding="utf-8")), Record)
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # cattrs raises many kinds
+        _LOGGER.warning("%s: skipped, its record cannot be read (%s)", folder, type(error).__name__)
+        return None
 
 
 def account_of(record: Record) -> Account | None:
@@ -300,72 +297,62 @@ def finish(folder: Path, record: Record, watch: JobWatch = lambda words, share: 
     from ..outputs.map_files import map_page
     from ..plots.map_graph import release_graph
     from ..plots.map_picture import picture_or_reason
+    from ..report.view import view_of
     from ..verification.opened import open_release
-    from .views import view_of
 
     watch("writing the files to hand over", 0.0)
-    releases, packed = list[Release](), list[tuple[Path, str]]()
-    with FileLock(folder / ".finish.lock"):
-        for path in released_files(folder):
-            release, tail = open_release(path), path.stem.removeprefix("release")
-            graph, data = release_graph(release), _write_data(folder, record, release, tail)
-            page, report = folder / f"{_MAP}{tail}.html", folder / f"{_REPORT}{tail}.html"
-            _write_missing(page, map_page, release)
-            if drawn := picture_or_reason(graph)[0]:
-                _write_missing(folder / PICTURE, str, drawn)
-            if not report.is_file():
-                _write_report(report, record, release, data[-1][0])
-            packed += [*data, (page, page.name), (report, report.name)]
-            releases.append(release)
-        _write_missing(folder / VIEW, lambda found: json.dumps([view_of(each) for each in found]), releases)
-        if not (folder / record.bundle).is_file():
-            with atomic_output(folder / record.bundle, "replace") as partial, zipfile.ZipFile(partial, "w") as bundle:
-                for path, name in packed:
-                    bundle.write(path, name, zipfile.ZIP_DEFLATED)
+    with FileLock(folder / _FILES_LOCK):
+        record = _read(folder) or record  # with the newest decision
+        if record.deleted or (folder / record.bundle).is_file():
+            return
+        release = open_release(folder / RELEASE)
+        data, report = _write_data(folder, record, release), folder / _REPORT
+        _write_missing(folder / VIEW, lambda: json.dumps(view_of(release)))
+        _write_missing(folder / _MAP, lambda: map_page(release))
+        _write_missing(folder / PICTURE, lambda: picture_or_reason(release_graph(release))[0])
+        if not report.is_file():
+            _write_report(report, record, release, data[-1])
+        with atomic_output(folder / record.bundle, "replace") as partial, zipfile.ZipFile(partial, "w") as bundle:
+            for path in (*data, folder / _MAP, report):
+                name = "README.txt" if path == readme_path(data[-1]) else path.name
+                bundle.write(path, name, zipfile.ZIP_DEFLATED)
 
 
-def _write_missing(path: Path, content: Callable[[Any], str], of: Any) -> None:
-    """Write a file unless it is there."""
-    if not path.is_file():
+def _write_missing(path: Path, content: Callable[[], str]) -> None:
+    """Write a file unless it is there, or there is nothing to write."""
+    if not path.is_file() and (text := content()):
         with atomic_output(path, "replace") as partial:
-            partial.write_text(content(of), encoding="utf-8", newline="\n")
+            partial.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _write_data(folder: Path, record: Record, release: Release, tail: str) -> list[tuple[Path, str]]:
-    """Write the data in the formats of its kind; return its files with their names in the zip, the release itself last."""
-    from ..outputs.write import reserved_release, writers
-    from ..sources.files import suffix_of
+def _write_data(folder: Path, record: Record, release: Release) -> list[Path]:
+    """Write the data in the formats of its kind; return the files for the zip: a README, and at last the release."""
+    from ..outputs.write import reserved_release
 
-    project, kind = record.project, record.kind
-    profile = cast(Profile, project.stated("profile", "travas"))
-    chosen = suffix_of(Path(project.stated("output")), tuple(writers(kind, profile)))
-    log = chosen if chosen and chosen != ".json" else ".xes.gz" if profile == "travas" else ".csv"
-    about = (
-        f"{_MAP}{tail}.html: its map, for browsers.",
-        *about_release(project, project.reading().period, f"{_REPORT}{tail}.html"),
-    )
-    files: list[tuple[Path, str]] = []
-    for suffix in {"variants": (".json", log), "synthetic log": (log,), "process map": (".csv", ".json")}[kind]:
-        target = folder / f"{record.stem}{tail}{suffix}"
+    project, suffixes = record.project, _SUFFIXES[record.kind]
+    about = (f"{_MAP}: its map, for browsers.", *about_release(project, project.reading().period, _REPORT))
+    targets = [folder / f"{record.stem}{suffix}" for suffix in suffixes]
+    for target in targets:
         if not target.is_file():
-            with reserved_release(target, "replace", kind, profile if suffix == log else "travas") as output:
+            with reserved_release(target, "replace", record.kind) as output:
                 output.write(release, about)
                 output.publish()
-        written = [path for path in release_files(target, kind) if path != readme_path(target)]
-        files += [(path, path.name) for path in written]
-    return [(readme_path(target), f"README{tail}.txt"), *files]
+    files = [path for target in targets for path in release_files(target, record.kind)]
+    return [path for path in files if path not in map(readme_path, targets[:-1])]
+
+
+_SUFFIXES: Mapping[Kind, tuple[str, ...]] = {
+    "variants": (".json", ".xes.gz"), "synthetic log": (".xes.gz",), "process map": (".csv", ".json")
+}  # fmt: skip
+"""The data in the zip: what tools read, and what has all numbers. The last one is what README and report are about."""
 
 
 def _write_report(path: Path, record: Record, release: Release, data: Path) -> None:
     from ..budget.policy import Policy
     from ..report.report_file import write_report
 
-    if path.is_file():
-        return
     project, account, decision = record.project, account_of(record), record.decision
-    approved = (
-        f"{decision.name}, {decision.time[:10]}" if decision is not None and decision.verdict == "approved" else ""
-    )
+    approved = f"{decision.name}, {decision.time[:10]}" if decision and decision.verdict == "approved" else ""
     write_report(
         guarantee_path(data),
         data,
@@ -373,7 +360,7 @@ def _write_report(path: Path, record: Record, release: Release, data: Path) -> N
         reason=project.stated("reason"),
         account=account if account is not None and account.name else None,
         existing="replace",
-        stated_cases=cast("int | None", project.values.get("stated_cases")),
+        stated_cases=project.stated_cases,
         policy=Policy.applying(project.policy()),
         signed_off_by=approved or project.stated("signed_off_by"),
         decisions=tuple(map(str, record.decisions)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from ..sources.files import url_scheme
 from ..trusted.numbers import as_text
 from .drafts import Draft
 from .jobs import Job, JobWatch
-from .releases import STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish, now, released_files
-from .workbench import Workbench, go, in_words, page, workbench
+from .releases import RELEASE, STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish, now
+from .workbench import Workbench, go, in_words, known_as, page, workbench
 
 PANELS = {
     "variants": "Variants",
@@ -51,11 +51,11 @@ async def show(request: Request) -> Response:
     number, job = _finishing(bench, record, again="again" in request.query_params)
     if not (folder / VIEW).is_file():
         return page("working.html", number=number, job=job, title=record.title, error=_error(job))
-    views = json.loads((folder / VIEW).read_text(encoding="utf-8"))
+    view = json.loads((folder / VIEW).read_text(encoding="utf-8"))
     compared, account = _last(bench, compared_with_log, record), await asyncio.to_thread(account_of, record)
     return view_page(
         request,
-        views,
+        view,
         f"/result/{record.id}",
         panel,
         record=record,
@@ -73,10 +73,8 @@ async def show(request: Request) -> Response:
     )
 
 
-def view_page(request: Request, views: Sequence[Mapping[str, Any]], base: str, panel: str, **values: Any) -> Response:
+def view_page(request: Request, view: Mapping[str, Any], base: str, panel: str, **values: Any) -> Response:
     """A release as its reader sees it; with a record, as its owner does."""
-    chosen = request.query_params.get("segment", "")
-    view = next((each for each in views if each["segment"] == chosen), views[0])
     hidden = {"variants": not view["variants"], "times": not view["times"], "attributes": not view["attributes"]}
     hidden |= {"compare": "record" not in values}
     panels = {name: words for name, words in PANELS.items() if not hidden.get(name)}
@@ -90,11 +88,11 @@ def view_page(request: Request, views: Sequence[Mapping[str, Any]], base: str, p
         "job": None,
         "seal": None,
     }
-    values = defaults | values | {"view": view, "views": views, "base": base, "panel": panel if panel in panels else ""}
+    values = defaults | values | {"view": view, "base": base, "panel": panel if panel in panels else ""}
     if panel == "variants" and view["variants"]:
         values |= {"variants": _variants(view["variants"], request.query_params)}
     is_part = "hx-request" in request.headers and request.headers.get("hx-target") == "side"
-    return page("side.html" if is_part else "result.html", panels=panels, segment=view["segment"], **values)
+    return page("side.html" if is_part else "result.html", panels=panels, **values)
 
 
 def _cost(record: Record, account: Account | None) -> str:
@@ -247,15 +245,17 @@ async def compare(request: Request) -> Response:
     )
     if draft is not None and (last is None or last[1].done):
         draft.looked_at = tuple(dict.fromkeys((*draft.looked_at, "the comparison of a release with the original log")))
-        bench.start(Job(compared_with_log, draft.source, record, released_files(folder)[0], target=target))
+        bench.start(Job(compared_with_log, draft.source, record, folder / RELEASE, target=target))
     return go(request, target)
 
 
 def compared_with_log(log: str, record: Record, release: Path, watch: JobWatch) -> dict[str, Any]:
     """CONFIDENTIAL: in a process of its own."""
-    from .views import before_and_after
+    from ..evaluation.before_after import before_and_after
+    from ..verification.opened import open_release
 
-    return before_and_after(log, record, release, watch)
+    with known_as({log: record.title}):
+        return before_and_after(log, record.project.reading(), open_release(release), watch)
 
 
 ROUTES = [

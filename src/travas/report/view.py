@@ -1,39 +1,27 @@
-"""What screens show of a release, as plain values: computed in a process of its own, so that the server stays small.
-
-All of it is public, but for `before_and_after`.
-"""
+"""What screens show of a release, as plain values of JSON: public."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any, cast
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import explain
-from ..evaluation.compare import METRICS, cases_of_pairs, compare
-from ..log.abstraction import FULL
-from ..log.questions import NO_DETAILS
-from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, duration_text, release_graph, released_map
+from ..plots.map_graph import ProcessGraph, duration_text, release_graph
 from ..plots.svg import activity_text
 from ..releases.process_map import MapRelease
 from ..releases.release import Release, ReleasedLog, VariantRelease
 from ..releases.synthetic_log import SyntheticRelease
-from ..report.decision import decision_on
-from ..report.texts import protected_unit
-from ..sources.engine import read
 from ..synthesis.measurements import MeasuredNumber
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text
-from .jobs import JobWatch
-from .releases import Record
-from .workbench import known_as
+from .decision import decision_on
+from .texts import protected_unit
 
 MOST_ROWS = 20_000
 """The most frequent variants that a screen can show; the files have all."""
@@ -50,7 +38,6 @@ def view_of(release: Release) -> dict[str, Any]:
         release, explain.weak_protection(guarantee.epsilon, guarantee.delta, None, guarantee.unit.noun)
     )
     return {
-        "segment": release.segment,
         "kind": release.mechanism.kind,
         "figures": _figures(release, graph),
         "guarantee": f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
@@ -217,66 +204,3 @@ def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
         ]
         found.append({"name": name, "rows": rows, "left_out": len(values) - len(rows)})
     return found
-
-
-# ------------------------------------------------------------------------------------- CONFIDENTIAL: before and after
-
-
-def before_and_after(log: str, record: Record, release: Path, watch: JobWatch) -> dict[str, Any]:
-    """CONFIDENTIAL: a release compared with the original log: one map of both, metrics, and what has changed most."""
-    from ..verification.opened import open_release
-
-    made = open_release(release)
-    details = made.mechanism.details if made.mechanism.kind == "synthetic log" else NO_DETAILS
-    reading = record.project.reading().for_counts_of(made.mechanism.counted)
-    with known_as({log: record.title}):
-        watch("reading the log", 0.0)
-        original = read(
-            log, attrs.evolve(reading, abstraction=FULL, details=details), lambda share: watch("reading the log", share)
-        )
-        watch("comparing", 0.0)
-        compared = compare(original, made)
-    metrics = [
-        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value:.3f}", METRICS[name].meaning)
-        for name, value in compared.values.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
-    seen = reading.abstraction.of(original)
-    if isinstance(made, MapRelease):
-        pairs = cases_of_pairs(seen).items()
-        truth = {_names(pair): float(cases) for pair, cases in pairs}
-        graph = compared_graph(truth, released_map(made).by_names, "cases")
-    else:
-        traces = dict(seen.items())
-        truth = dict(directly_follows(list(traces), list(traces.values())).by_names)
-        log_made = cast(ReleasedLog, made)
-        after = directly_follows(log_made.variants, log_made.estimated_counts).by_names
-        graph = compared_graph(truth, after, "times")
-    return {
-        "map": graph.model(),
-        "metrics": [*metrics, *((name, text, "") for name, text in compared.in_words().items())],
-        "differences": _differences(graph),
-        "remarks": compared.remarks,
-    }
-
-
-def _names(pair: tuple[Any, Any]) -> tuple[str | None, str | None]:
-    before, after = (None if activity is None else activity_text(activity) for activity in pair)
-    return before, after
-
-
-def _differences(graph: ProcessGraph) -> list[tuple[str, str, str, str, str]]:
-    names: Mapping[str, str] = {
-        node.key: f"({node.kind})" if node.kind != "activity" else node.name for node in graph.nodes
-    }
-    ranked = sorted(graph.paths, key=lambda path: -abs(path.count - (path.original or 0)))[:_STEPS]
-    return [
-        (
-            names[path.before],
-            names[path.after],
-            f"{path.original or 0:,.0f}",
-            f"{path.count:,.0f}",
-            f"{path.count - (path.original or 0):+,.0f}",
-        )
-        for path in ranked
-    ]
