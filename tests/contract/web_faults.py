@@ -1,6 +1,6 @@
 """Kill -9 at random lines and times while archive and ledger work together: `web_faults.py DIRECTORY RUNS SEED`.
 
-Prints one JSON object. It forks, as faults.py does, because a test process has threads.
+Prints one JSON object. It forks, as front_end_faults.py does, because a test process has threads.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from faults import forked, killed_at_line, lines_of, wait
+from front_end_faults import at_line, ended, kill, lines_of
 
 import travas
 from travas.outputs.guarantee_file import guarantee_path
@@ -77,8 +78,8 @@ def check(directory: Path) -> Counter[str]:
 def in_a_fork(directory: Path, work: Callable[[Path], Any]) -> Any:
     """What the work returns. This process itself must not read a log, since the threads of its reader do not survive a fork."""
     answer = directory / "answer.json"
-    code = wait(forked(lambda: [answer.write_text(json.dumps(work(directory)))].clear()))
-    assert code == 0, f"{work.__name__} failed"
+    code, said = ended(lambda: [answer.write_text(json.dumps(work(directory)))].clear())
+    assert code == 0, f"{work.__name__} failed: {said}"
     return json.loads(answer.read_text())
 
 
@@ -87,9 +88,15 @@ def prepare(directory: Path) -> None:
     travas.Ledger(directory / "ledger.db").create_account("data")
 
 
-def count(directory: Path) -> list[int]:
-    """The numbers of lines of a release and of a change."""
-    return [lines_of(lambda work=work: work(directory)) for work in (release, change)]  # type: ignore[misc]
+def late(seconds: float, work: Callable[[], None]) -> Callable[[], None]:
+    """The work, ended by the system after a time: as kill -9, nothing of the process runs any more."""
+
+    def timed() -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        work()
+
+    return timed
 
 
 def main(directory: Path, runs: int, seed: int) -> None:
@@ -99,21 +106,16 @@ def main(directory: Path, runs: int, seed: int) -> None:
     started = time.perf_counter()
     in_a_fork(directory, release)
     seconds = time.perf_counter() - started
-    lines = dict(zip((release, change), in_a_fork(directory, count), strict=True))
+    works = {work: partial(work, directory) for work in (release, change)}
+    lines = {work: lines_of(works[work])[0] for work in works}
     for run in range(runs):
         work = change if run % 5 == 4 else release
-
-        def victim(work: Callable[[Path], Any] = work) -> None:
-            work(directory)
-
-        late = 1 - dice.random() ** 2  # the charge and the writing come last
-        if run % 2:
-            wait(forked(killed_at_line(int(lines[work] * late), victim)))
-        else:
-            child = forked(victim)
-            time.sleep(late * 1.1 * seconds)
-            os.kill(child, signal.SIGKILL)
-            wait(child)
+        share = 1 - dice.random() ** 2  # the charge and the writing come last
+        ended(
+            at_line(int(lines[work] * share), kill, works[work])
+            if run % 2
+            else late(share * 1.1 * seconds, works[work])
+        )
         if run % 10 == 9:
             in_a_fork(directory, check)
     print(json.dumps(in_a_fork(directory, check) | {"runs": runs}))
