@@ -202,20 +202,12 @@ class Audit:
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON types."""
         contradicting = {finding.name for finding in self.contradictions}
+        facts = "reason", "observed", "hits", "candidates", "p_value"
         tests = [
-            {
-                "test": finding.name,
-                "null_hypothesis": finding.null,
-                "made": not finding.reason,
-                "reason": finding.reason,
-                "observed": finding.observed,
-                "hits": finding.hits,
-                "candidates": finding.candidates,
-                "p_value": finding.p_value,
-                "needed": finding.needed(self.level),
-                "power": finding.power(self.level),
-                "contradicts": finding.name in contradicting,
-            }
+            {"test": finding.name, "null_hypothesis": finding.null, "made": not finding.reason}
+            | {name: getattr(finding, name) for name in facts}
+            | {"needed": finding.needed(self.level), "power": finding.power(self.level)}
+            | {"contradicts": finding.name in contradicting}
             for finding in self.findings
         ]
         claim = {"epsilon": self.epsilon, "delta": self.delta, "unit": self.unit}
@@ -399,27 +391,19 @@ def _values(logs: _Logs, claim: _Claim, public: frozenset[str]) -> Iterable[Find
         candidates = [value for value, alone in logs.before.owners(column).items() if alone]
         shown = set(logs.after.owners(others[what]))
         chances = _chances_of_values(candidates, shown)
-        of_them = f"of {len(candidates):,} values that exactly one case has are in the release"
-        nothing = "no value occurs in exactly one case"
-        yield _reappearing(f"values of {what!r}", null, candidates, shown, chances, claim, of_them, nothing)
+        yield _reappearing(Finding(f"values of {what!r}", null), candidates, shown, chances, claim)
 
 
 def _reappearing(
-    name: str,
-    null: str,
-    candidates: Sequence[Any],
-    shown: Collection[Any],
-    chances: Iterable[float],
-    claim: _Claim,
-    of_them: str,
-    nothing: str,
+    test: Finding, candidates: Sequence[Any], shown: Collection[Any], chances: Iterable[float], claim: _Claim
 ) -> Finding:
     """The test of Lemma 7 for what one case has alone, with a chance of each to be written without having been read."""
     if not candidates:
-        return Finding(name, null, reason=nothing)
+        return replace(test, reason="there is nothing that exactly one case has")
     expected = math.fsum(min(1.0, math.exp(claim[0]) * chance + claim[1]) for chance in chances)
     hits = sum(value in shown for value in candidates)
-    return Finding(name, null, hits, len(candidates), markov(expected), f"{hits:,} {of_them}")
+    observed = f"{hits:,} of {len(candidates):,}, each of which exactly one case has, are in the release"
+    return replace(test, hits=hits, candidates=len(candidates), at=markov(expected), observed=observed)
 
 
 def _chances_of_values(candidates: Sequence[str], shown: set[str]) -> Iterable[float]:
@@ -448,10 +432,7 @@ def _times(logs: _Logs, claim: _Claim) -> Finding:
         return Finding(name, null, reason="one of the logs has no events with times")
     candidates = [line for line, number in Counter(logs.before.timelines()).items() if number == 1]
     shown = set(logs.after.timelines())
-    of_them = f"of {len(candidates):,} cases have times that are in the release"
-    nothing = "no case has times that no other case has"
-    chances = _chances_of_times(candidates, len(shown))
-    return _reappearing(name, null, candidates, shown, chances, claim, of_them, nothing)
+    return _reappearing(Finding(name, null), candidates, shown, _chances_of_times(candidates, len(shown)), claim)
 
 
 def _chances_of_times(lines: Sequence[Timeline], made: int) -> Iterable[float]:

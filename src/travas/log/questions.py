@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite, isqrt
-from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
+from ..trusted.numbers import whole_number
 from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK
 from .traces import Activity
 
@@ -60,11 +60,7 @@ class Question:
     contribution: int
 
     def __post_init__(self) -> None:
-        value = self.contribution
-        if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MAX_CONTRIBUTION:
-            raise ParameterError(
-                f"contribution is {shown(value)}; use a whole number from 1 to {MAX_CONTRIBUTION}", field="contribution"
-            )
+        whole_number(self.contribution, "contribution", 1, MAX_CONTRIBUTION)
 
 
 @dataclass(frozen=True, kw_only=True)

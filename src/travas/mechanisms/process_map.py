@@ -100,7 +100,8 @@ class ProcessMap(GaussianMechanism):
         return Details(times="read") if {DURATIONS, THROUGHPUT} & set(self.parts) else NO_DETAILS
 
     def _release(self, variants: Log) -> MapRelease:
-        return MapRelease.measured(self, self.measure(variants), variants.columns, variants.abstraction)
+        rules = (variants.abstraction,)
+        return MapRelease(self, columns=variants.columns, abstractions=rules, measurements=self.measure(variants))
 
     # ------------------------------------------------------------------------------------------- the measurements
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import ParameterError, number_of
-from ..log.abstraction import Abstraction
 from ..log.traces import Activity
 from ..synthesis.measurements import MeasuredNumber
 from .map_numbers import MapCounts, MapDurations, MapMeasurements, Quartiles
@@ -18,8 +17,6 @@ from .release import Release, registered
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-    from ..mechanisms.mechanism import Mechanism
 
 
 NOTICE = (
@@ -98,23 +95,6 @@ class MapRelease(Release):
     def __repr__(self) -> str:
         size = f"{number_of(len(self.activities), 'activities')}, {number_of(len(self.pairs), 'pairs')}"
         return f"<MapRelease: {size}, {self.guarantee.standing}>"
-
-    @classmethod
-    def measured(
-        cls, mechanism: Mechanism, measurements: MapMeasurements, columns: tuple[str, ...], abstraction: Abstraction
-    ) -> MapRelease:
-        """The map of measurements.
-
-        Args:
-            mechanism: The mechanism that made the measurements.
-            measurements: The noisy measurements.
-            columns: The columns that make an activity.
-            abstraction: The public rule that was applied to every trace before it was measured.
-
-        Returns:
-            The map.
-        """
-        return cls(mechanism, columns=columns, abstractions=(abstraction,), measurements=measurements)
 
     @cached_property
     def numbers(self) -> MapCounts:

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import explain
 from ..budget.account import NO_APPROVAL, Account, Entry
-from ..budget.policy import Policy
+from ..budget.policy import Policy, PolicyRule
 from ..errors import VerificationError
 from ..log.abstraction import FULL, Abstraction
 from ..log.traces import Trace
@@ -28,16 +28,6 @@ from .decision import DECISIONS, Decision
 
 _OF_THE_CHARGE = ("reason", "sign_off", "epsilon_per_year", "delta_per_year")
 """The rules of a policy that only the charge in the ledger can show to be kept."""
-
-
-@dataclass(frozen=True)
-class ReportedRule:
-    """A rule of the policy, and whether this release keeps it: `kept`, `broken` or `not known`."""
-
-    text: str
-    because: str
-    source: str
-    state: str
 
 
 @dataclass(frozen=True)
@@ -138,8 +128,11 @@ class ReportContent:
         return self.charges[-1] if self.charges else None
 
     @property
-    def reported_rules(self) -> tuple[ReportedRule, ...]:
-        """Every rule of the policy, checked against the guarantee and against what the ledger recorded."""
+    def reported_rules(self) -> tuple[tuple[PolicyRule, str], ...]:
+        """Every rule of the policy, and whether this release keeps it: `kept`, `broken` or `not known`.
+
+        It is checked against the guarantee and against what the ledger recorded.
+        """
         if self.policy is None:
             return ()
         charge, before = self.charge, None
@@ -147,19 +140,10 @@ class ReportContent:
             earlier = tuple(entry for entry in self.account.entries if entry.number < charge.number)
             before = replace(self.account, entries=earlier)
         checked = self.policy.checked(charge or Entry.of(None, None, self.mechanism), before).rules
-        return tuple(
-            ReportedRule(
-                rule.text,
-                rule.because,
-                rule.source,
-                "not known"
-                if charge is None and rule.name in _OF_THE_CHARGE
-                else "broken"
-                if result.problem
-                else "kept",
-            )
-            for rule, result in zip(self.policy.rules, checked, strict=True)
-        )
+        states = ["broken" if result.problem else "kept" for result in checked]
+        unknown = _OF_THE_CHARGE if charge is None else ()
+        rules = zip(self.policy.rules, states, strict=True)
+        return tuple((rule, "not known" if rule.name in unknown else state) for rule, state in rules)
 
     @property
     def decision(self) -> Decision:
@@ -172,7 +156,7 @@ class ReportContent:
     def open_points(self) -> tuple[str, ...]:
         """What has to be considered before the release is handed out, in sentences."""
         recorded = NO_APPROVAL if self.charge is None else self.charge.approval
-        states = [rule.state for rule in self.reported_rules]
+        states = [state for _, state in self.reported_rules]
         broken, unknown = states.count("broken"), states.count("not known")
         return tuple(
             sentence

@@ -229,7 +229,7 @@ def _policy(policy: Policy, content: ReportContent) -> dict[str, Any]:
     """The policy with, for every rule, whether this release keeps it."""
     described = policy.describe()
     rules = zip(described["rules"], content.reported_rules, strict=True)
-    return described | {"rules": [rule | {"state": reported.state} for rule, reported in rules]}
+    return described | {"rules": [rule | {"state": state} for rule, (_, state) in rules]}
 
 
 def _post_processing(content: ReportContent) -> str:
