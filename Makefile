@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo docs fuzz leaderboard publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-context bench-counts bench-ladder bench-ledger bench-map bench-maps bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce scorecard screenshots lint tutorials clean
+.PHONY: audit demo docs fuzz leaderboard logs publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-context bench-counts bench-ladder bench-ledger bench-map bench-maps bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce scorecard screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -129,7 +129,11 @@ bench-ledger: .venv/installed-bench
 scorecard: .venv-scorecard/installed ## synthetic logs in the measures of other projects, in an environment of its own: half an hour; resumes where it stopped
 	.venv-scorecard/bin/python benchmarks/scorecard.py
 
+logs: .venv/installed ## whether the public logs are there, as published, with their DOIs: LOGS="sepsis.xes.gz" only these
+	$(BIN)/python benchmarks/public_logs.py $(LOGS)
+
 reproduce: .venv/installed-bench ## the paper's study: half an hour on two cores; resumes where it stopped
+	$(BIN)/python benchmarks/public_logs.py bpic2013-incidents.xes.gz sepsis.xes.gz
 	mkdir -p experiments/results
 	$(BIN)/travas experiment experiments/paper.toml -o experiments/results/paper.parquet
 	$(BIN)/python benchmarks/heatmaps.py experiments/results/paper.summary.csv docs/images/paper

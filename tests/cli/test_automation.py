@@ -46,14 +46,6 @@ def test_quiet_prints_nothing_but_errors(travas: Run, start: Start) -> None:
     assert "Released" in travas("release", "--period", "2026-02").out
 
 
-def test_there_are_no_colours_outside_a_terminal(start: Start, folder: Path) -> None:
-    start()
-    ran = subprocess.run(
-        [sys.executable, "-m", "travas", "release", "--period", "2026-01"], capture_output=True, text=True, check=True
-    )
-    assert "Released" in ran.stdout and "\x1b" not in ran.stdout + ran.stderr
-
-
 def recipes() -> dict[str, str]:
     """The code blocks of the recipes, by their headings."""
     page = (ROOT / "docs" / "every-month.md").read_text().partition("## Without a terminal")[2]
@@ -102,7 +94,4 @@ def test_the_python_recipe_runs(start: Start, folder: Path) -> None:
         ran = subprocess.run(
             [sys.executable, "-c", recipes()["Python"]], capture_output=True, text=True, check=True, env=environment
         )
-        assert ran.stdout.startswith(expected)
-
-
-# ------------------------------------------------------------------------------------------------------------- plans
+        assert ran.stdout.startswith(expected) and "\x1b" not in ran.stdout + ran.stderr

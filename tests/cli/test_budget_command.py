@@ -49,18 +49,14 @@ def test_planning_on_the_command_line(travas: Run) -> None:
     none = json.loads(travas("budget", "plan", "--releases", 2, "--epsilon", 100, "--delta", 0, "--json").out)
     assert none["basic"]["cases_for_50_percent"] is None and none["basic"]["epsilon"] == "50"
     assert "50 releases" in travas("budget", "plan", "--releases", 50, "--epsilon", 2, "--delta", "1e-6").out
-    for wrong in ("0", "-1", "x", "1.5", "9" * 30):
-        ran = travas("budget", "plan", f"--releases={wrong}", "--epsilon", 2, "--delta", "1e-6")
-        assert ran.code == 2 and "releases is" in ran.err
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("", "--epsilon", 1, "--delta", 0), (" x", "--epsilon", 1, "--delta", 0), ("x\n", "--epsilon", 1, "--delta", 0),
-        ("x" * 201, "--epsilon", 1, "--delta", 0), ("x", "--epsilon", 0, "--delta", 0),
-        ("x", "--epsilon", "inf", "--delta", 0), ("x", "--epsilon", 1, "--delta", 1), ("x", "--epsilon", 1),
-        ("x", "--epsilon", 1, "--delta", 0, "--composition", "wishful"),
+        (" x", "--epsilon", 1, "--delta", 0), ("x", "--epsilon", 0, "--delta", 0), ("x", "--epsilon", 1),
+        ("x", "--epsilon", 1, "--delta", 0, "--composition", "wishful"), ("x", "--no-limit", "--epsilon", 1),
+        ("x", "--epsilon", 1, "--delta", 0, "--unit-columns", "p"), ("x", "--unit-name", "patient"),
     ],
 )  # fmt: skip
 def test_inconsistent_budgets_are_refused(words: tuple[object, ...], travas: Run, ledger_path: Path) -> None:

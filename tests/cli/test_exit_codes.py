@@ -24,14 +24,20 @@ def fail(error: BaseException) -> Callable[..., None]:
     return fails
 
 
-@pytest.mark.parametrize("error", [MemoryError(), KeyError("CANARY"), OSError(errno.EIO, "Input/output error")])
-@pytest.mark.parametrize("command", ["anonymize", "synthesize", "map"])
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("anonymize", MemoryError()),
+        ("synthesize", KeyError("CANARY")),
+        ("map", OSError(errno.EIO, "Input/output error")),
+    ],
+)
 def test_a_summary_that_fails_says_that_the_release_is_complete_and_charged(
     command: str, error: Exception, small_csv: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("travas.log.log.Log.summary", fail(error))
+    monkeypatch.setattr("travas.cli.output.release_parts", fail(error))
     book, out = tmp_path / "book.db", tmp_path / "out.json"
-    ran = travas(command, small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out, "--ledger", book, "--confidential")
+    ran = travas(command, small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out, "--ledger", book)
     assert ran.code == 4 and len(ran.err.splitlines()) == 1 and "CANARY" not in ran.err
     assert "the release is complete" in ran.err and "the charge to" in ran.err and "stands" in ran.err
     assert out.is_file() and len(Ledger(book).history()) == 1

@@ -1,7 +1,8 @@
-"""What the command line refuses: one line, exit code 2, and nothing is written."""
+"""What the command line refuses: one line, exit code 2, and nothing is written. The line names the option."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,31 +16,29 @@ SIGNED = ("--epsilon", "1", "--delta", "1e-3")
     ("words", "why"),
     [
         (["--epsilon", "abc", "--delta", "1e-3"], "epsilon is 'abc', not a number"),
-        (["--epsilon", "0", "--delta", "1e-3"], "epsilon is 0"),
-        (["--epsilon", "-1", "--delta", "1e-3"], "epsilon is -1"),
-        (["--epsilon", "inf", "--delta", "1e-3"], "epsilon is 'inf'"),
-        (["--epsilon", "nan", "--delta", "1e-3"], "epsilon is 'nan'"),
         (["--epsilon", "21", "--delta", "1e-3"], "epsilon is 21"),
-        (["--epsilon", "1e-999999999", "--delta", "1e-3"], "epsilon is '1e-999999999'"),
-        (["--epsilon", "1", "--delta", "1"], "delta is 1"),
-        (["--epsilon", "1", "--delta", "0"], "delta is 0"),
-        (["--epsilon", "1", "--delta", "-0.1"], "delta is -0.1"),
-        (["--epsilon", "1", "--delta", "1e-21"], "delta is 1e-21"),
+        (["--epsilon", "1e400", "--delta", "1e-3"], "(option --epsilon)"),
+        (["--epsilon", "1", "--delta", "0"], "prefix-tree supports 0"),
         (["--epsilon", "1e-7", "--delta", "1e-9"], "entries, over 5,000,000"),
         (["--epsilon", "1"], "(option --delta)"),
         ([*SIGNED, "--mechanism", "laplace"], "mechanism is 'laplace'"),
-        ([*SIGNED, "--minimum-cases", "0"], "minimum_cases is 0"),
-        ([*SIGNED, "--minimum-cases", "x"], "minimum_cases is 'x'"),
+        ([*SIGNED, "--mechanism", "optimal", "--prune", "3"], "optimal has no option prune"),
+        ([*SIGNED, "--mechanism", "prefix-tree"], "needs max_length"),
+        ([*SIGNED, "--mechanism", "synthesis"], "use travas synthesize"),
+        ([*SIGNED, "--mechanism", "map"], "use travas map"),
+        ([*SIGNED, "--zone", "UTC"], "(option --zone)"),
         ([*SIGNED, "--minimum-cases=--5"], "minimum_cases is '--5'"),
         ([*SIGNED, "--minimum-cases", "9" * 5000], "minimum_cases is"),
         ([*SIGNED, "--case", ""], "case is empty"),
-        ([*SIGNED, "--encoding", "base64"], "encoding is 'base64'"),
         ([*SIGNED, "--order", "size"], "order is 'size'"),
-        ([*SIGNED, "--on-missing", "ignore"], "on_missing is 'ignore'"),
         ([*SIGNED, "--activity", "activity", "--activity", "activity"], "duplicate column"),
         ([*SIGNED, "--case", "patient"], "no column 'patient'"),
         ([*SIGNED, "--delimiter", ",,"], "delimiter is ',,'"),
-        ([*SIGNED, "--nonsense"], "nonsense"),
+        ([*SIGNED, "--ledger", "."], ": is a directory"),
+        ([*SIGNED, "--nonsense"], "(see travas anonymize --help)"),
+        ([*SIGNED, "--set", "minimum_case=5"], "did you mean 'minimum_cases'"),
+        ([*SIGNED, "--set", "epsilon"], "use KEY=VALUE"),
+        ([*SIGNED, "--set", "folder=x"], "folder is not used by this command"),
     ],
 )
 def test_bad_parameters_are_one_line_code_2_and_write_nothing(
@@ -48,9 +47,8 @@ def test_bad_parameters_are_one_line_code_2_and_write_nothing(
     out = tmp_path / "release"
     out.mkdir()
     ran = travas("anonymize", small_csv, *words, "-o", out / "out.json")
-    assert ran.code == 2
+    assert (ran.code, ran.out) == (2, "")
     assert why in ran.err and len(ran.err.splitlines()) == 1 and ran.err.startswith("travas: ")
-    assert "Traceback" not in ran.err and ran.out == ""
     assert not list(out.iterdir())
 
 
@@ -59,25 +57,18 @@ def test_bad_parameters_are_one_line_code_2_and_write_nothing(
     [
         ("gone.xes", None, "no such file"),
         ("log.pdf", b"x", "unsupported file extension"),
-        ("log.xes", b"", "the file is empty"),
         ("log.xes", b"<log><trace>", "malformed XML at line 1"),
-        ("log.xes.gz", b"<log/>", "not compressed with gzip"),
         ("log.csv", b"a,b\n", "no case column"),
         ("log.csv", b"case_id,activity,timestamp\n1,a,later\n", "row 1"),
         ("log.parquet", b"PAR1xxxxPAR1", "cannot be read as Parquet"),
-        ("dir.csv", "directory", "contains no log"),
-        ("postgresql:", None, "unsupported file extension"),
     ],
 )
 def test_bad_logs_are_one_line_code_2_and_write_nothing(
-    travas: Run, tmp_path: Path, name: str, content: bytes | str | None, why: str
+    travas: Run, tmp_path: Path, name: str, content: bytes | None, why: str
 ) -> None:
-    log = tmp_path / name
-    if content == "directory":
-        log.mkdir()
-    elif isinstance(content, bytes):
+    log, out = tmp_path / name, tmp_path / "release"
+    if content is not None:
         log.write_bytes(content)
-    out = tmp_path / "release"
     out.mkdir()
     ran = travas("anonymize", log, *SIGNED, "-o", out / "out.json")
     assert (ran.code, ran.out) == (2, ""), ran
@@ -86,11 +77,13 @@ def test_bad_logs_are_one_line_code_2_and_write_nothing(
 
 
 def test_outputs_are_checked_before_the_log_is_read(travas: Run, tmp_path: Path) -> None:
-    ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", tmp_path / "out.doc")
-    assert ran.code == 2 and "out.doc" in ran.err
     (tmp_path / "there.json").write_text("old")
-    ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", tmp_path / "there.json")
-    assert ran.code == 2 and "--force" in ran.err
+    for name, why in (("out.doc", "out.doc"), ("there.json", "(option --force)"), ("gone/a.json", "create it first")):
+        ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", tmp_path / name)
+        assert ran.code == 2 and why in ran.err
+    for name in ("x" * 240 + ".json", "nul\0.json", "there.json/out.json"):
+        ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", f"{tmp_path}/{name}")
+        assert ran.code == 2 and len(ran.err.splitlines()) == 1
     assert (tmp_path / "there.json").read_text() == "old"
 
 
@@ -104,76 +97,25 @@ def test_the_log_itself_is_never_the_output(travas: Run, small_csv: Path) -> Non
     assert small_csv.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["x" * 240 + ".json", "nul\0.json", "gone/out.json", "file.csv/out.json"])
-def test_impossible_outputs(travas: Run, small_csv: Path, tmp_path: Path, name: str) -> None:
-    (tmp_path / "file.csv").write_text("")
-    ran = travas("anonymize", small_csv, *SIGNED, "-o", f"{tmp_path}/{name}")
-    assert ran.code == 2 and len(ran.err.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--mechanism", "optimal", "--prune", "3"), "optimal has no option prune"),
-        (("--mechanism", "prefix-tree"), "needs max_length"),
-        (("--mechanism", "utravas", "--splits", "many"), "splits is 'many'"),
-        (("--mechanism", "prefix-tree", "--max-length", "9", "--prune", "x"), "prune is 'x'"),
-    ],
-)
-def test_wrong_options_of_a_mechanism_are_one_line(
-    options: tuple[str, ...], words: str, small_csv: Path, tmp_path: Path, travas: Run
-) -> None:
-    ran = travas("anonymize", small_csv, "--epsilon", "1", "--delta", "0.1", "-o", tmp_path / "out.xes", *options)
-    assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1
-
-
-def test_the_help_to_see_is_that_of_the_command(travas: Run, small_csv: Path) -> None:
-    assert "(see travas anonymize --help)" in travas("anonymize", small_csv, "--nonsense").err
+def test_the_help_to_see_is_that_of_the_command(travas: Run) -> None:
     assert "(see travas budget create --help)" in travas("budget", "create", "a", "--nonsense").err
     assert "(see travas --help)" in travas("nonsense").err
-
-
-def test_the_folder_of_an_output_must_be_there(travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    out, gone = tmp_path / "out.json", tmp_path / "gone"
-    assert travas("anonymize", small_csv, *SIGNED, "-o", out).code == 0
-    for words in (
-        ("report", f"{out}.guarantee.json", out, "-o", gone / "a.html"),
-        ("anonymize", small_csv, *SIGNED, "-o", gone / "a.json"),
-    ):
-        ran = travas(*words)
-        assert ran.code == 2 and f"the directory {str(gone)!r} does not exist; create it first" in ran.err, ran
-
-
-def test_refusals_name_a_suitable_remedy(travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    out = ("-o", tmp_path / "out.json")
-    assert "none" not in travas("doctor", small_csv, "--delimiter", ";;").err
-    assert "'none'" in travas("doctor", small_csv, "--quote", "''").err
-    zero = travas("anonymize", small_csv, "--epsilon", 1, "--delta", 0, *out)
-    assert zero.code == 2 and "prefix-tree supports 0" in zero.err
-    folder = travas("anonymize", small_csv, *SIGNED, *out, "--ledger", tmp_path)
-    assert folder.code == 2 and f"{tmp_path}: is a directory" in folder.err
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("anonymize", "log.csv", *SIGNED, "-o", "out.json", "--minimum-cases"),
         ("anonymize", "log.csv", *SIGNED, "-o", "out.json", "--unit", "patient", "--max-cases"),
-        ("anonymize", "log.csv", *SIGNED, "-o", "out.json", "--stated-cases"),
-        ("synthesize", "log.csv", *SIGNED, "-o", "out.json", "--stated-cases"),
         ("map", "log.csv", *SIGNED, "-o", "out.json", "--stated-cases"),
-        ("verify", *SIGNED, "--stated-cases"),
         ("report", "guarantee.json", "out.json", "-o", "report.html", "--stated-cases"),
-        ("forecast", "--kinds", *SIGNED, "--stated-cases"),
-        ("forecast", "--kinds", *SIGNED, "--stated-activities"),
+        ("synthesize", "--from", "s.json", "-o", "out.json", "--cases"),
         ("experiment", "grid.toml", "--workers"),
         ("serve", "--port"),
-        ("serve", "--max-sessions"),
         ("budget", "plan", *SIGNED, "--releases"),
     ],
     ids=lambda words: f"{words[0]} {words[-1]}",
 )
-@pytest.mark.parametrize("text", ["x", "1.5"])
+@pytest.mark.parametrize("text", ["x", "1.5", "9" * 20])
 def test_every_whole_number_is_parsed_in_one_way(travas: Run, words: tuple[str, ...], text: str) -> None:
     field = words[-1][2:].replace("-", "_")
     ran = travas(*words, text)
@@ -185,32 +127,42 @@ def test_every_whole_number_is_parsed_in_one_way(travas: Run, words: tuple[str, 
     ("words", "why"),
     [
         (("verify", "out.guarantee.json", "--epsilon", 1), "remove epsilon"),
-        (("verify", "out.guarantee.json", "--minimum-cases", 5), "remove minimum_cases"),
-        (
-            ("forecast", "--kinds", *SIGNED, "--mechanism", "ladder", "--rungs", "default"),
-            "--kinds",
-        ),
-        (("forecast", *SIGNED, "--stated-activities", 5), "remove --stated-activities"),
+        (("verify",), "nothing to verify"),
+        (("forecast", "--kinds", *SIGNED, "--mechanism", "ladder"), "--kinds"),
         (("forecast", *SIGNED, "--case", "id"), "remove case"),
-        (("forecast", "--kinds", *SIGNED, "--case", "id"), "remove case"),
-        (("verify", *SIGNED, "--minimum-cases", ""), "(option --minimum-cases)"),
+        (("forecast", *SIGNED, "--abstractions", "first"), "remove abstractions"),
         (("forecast", "log.csv", "--where", "a=b", "--where", ""), "(option --where)"),
+        (("anonymize", "no-log.csv", *SIGNED, "-o", "out.json", "--stated-cases", "0"), "(option --stated-cases)"),
+        (("serve", "--host", "192.0.2.1", "--port", 8099), "(options --host, --port)"),
+        (("report", "a.json", "b.json", "-o", "r.html", "--ledger", "l.db"), ""),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
 )
 def test_an_option_without_a_meaning_is_refused(travas: Run, words: tuple[object, ...], why: str) -> None:
     ran = travas(*words)
-    assert ran.code == 2 and why in ran.err, ran
+    assert ran.code == 2 and why in ran.err and len(ran.err.splitlines()) == 1
 
 
-def test_a_number_of_cases_is_refused_before_anything_is_read(travas: Run) -> None:
-    ran = travas("anonymize", "no-log.csv", *SIGNED, "-o", "out.json", "--stated-cases", "0")
-    assert (ran.code, ran.err) == (
-        2,
-        "travas: stated_cases is 0: it must be a whole number of at least 1 (option --stated-cases)\n",
-    )
+def test_set_flags_and_a_project_mean_the_same(
+    small_csv: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "travas.toml").write_text("[mechanism]\nminimum_cases = 5\n[privacy]\nepsilon = 1\ndelta = 1e-6\n")
+    monkeypatch.chdir(tmp_path)
+    made = []
+    for number, words in enumerate(
+        [
+            ("--epsilon", 1, "--delta", "1e-6", "--minimum-cases", 5),
+            ("--set", "epsilon=1", "--set", "delta=1e-6", "--set", "minimum-cases = 5"),
+            ("--project", tmp_path / "travas.toml"),
+        ]
+    ):
+        ran = travas("anonymize", small_csv, *words, "-o", f"{number}.json")
+        assert (ran.code, ran.err) == (0, "")
+        made.append(json.loads(Path(f"{number}.json.guarantee.json").read_text())["description"])
+    assert made[0] == made[1] == made[2] and made[0]["minimum_cases"] == 5
 
 
-def test_an_address_that_cannot_be_used_names_its_options(travas: Run) -> None:
-    ran = travas("serve", "--host", "192.0.2.1", "--port", 8099)
-    assert ran.code == 2 and "192.0.2.1:8099 cannot be used" in ran.err and "(options --host, --port)" in ran.err
+def test_help_all_shows_what_help_leaves_out(travas: Run) -> None:
+    assert "--minimum-cases" not in travas("anonymize", "--help").out
+    ran = travas("anonymize", "--help-all")
+    assert ran.code == 0 and "--minimum-cases" in ran.out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -45,20 +44,13 @@ def test_times_and_attributes_are_written_and_reported(log: Path, tmp_path: Path
     assert (frame["time:timestamp"].dt.second() == 0).all()
 
 
-def test_the_split_and_the_facts_are_in_json(log: Path, tmp_path: Path, travas: Run) -> None:
-    options = ("--attributes", "sex", "--shares", "times=0.3,attributes=0.2", "--json")
-    facts = json.loads(travas("synthesize", log, *PARAMETERS, *options, "-o", tmp_path / "s.json").out)
-    assert facts["shares"] == {"control_flow": "0.5", "times": "0.3", "attributes": "0.2"}
-    assert facts["attributes"] == ["sex"] and facts["timestamps"].startswith("generated")
+def test_times_can_be_left_out(log: Path, tmp_path: Path, travas: Run) -> None:
+    options = ("--attributes", "sex", "--shares", "times=0.3,attributes=0.2")
+    words = " ".join(travas("synthesize", log, *PARAMETERS, *options, "-o", tmp_path / "s.json").out.split())
+    assert "50% control flow, 30% times, 20% attributes" in words
     assert open_synthetic(tmp_path / "s.json").event_times is not None
-
-
-def test_without_times_they_are_artificial(log: Path, tmp_path: Path, travas: Run) -> None:
-    facts = json.loads(
-        travas("synthesize", log, *PARAMETERS, "--times", "none", "-o", tmp_path / "s.json", "--json").out
-    )
-    assert facts["timestamps"].startswith("artificial") and facts["shares"] is None
-    assert open_synthetic(tmp_path / "s.json").event_times is None
+    assert travas("synthesize", log, *PARAMETERS, "--times", "none", "-o", tmp_path / "none.json").code == 0
+    assert open_synthetic(tmp_path / "none.json").event_times is None
 
 
 def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, travas: Run) -> None:

@@ -40,16 +40,6 @@ def test_persons_with_several_cases_need_more_of_them() -> None:
         outlooks(alone, 0)
 
 
-def test_many_activities_are_to_be_grouped_before_a_map() -> None:
-    made = mechanisms(1, "1e-6")
-    assert advice(made, None, 99) == ADVICE
-    assert advice(made, None, 300)[-1].startswith(
-        "With 300 activities a process map has many pairs of few cases: group"
-    )
-    with pytest.raises(ParameterError, match="stated_activities"):
-        advice(made, None, 0)
-
-
 def test_trials_show_what_suits_a_log() -> None:
     made = mechanisms(2, "1e-6")
     *tried, of_map = trials(FEW, made)
@@ -65,9 +55,7 @@ def test_trials_show_what_suits_a_log() -> None:
 def test_on_the_command_line(small_csv: object, travas: Run, ledger_path: object) -> None:
     ran = travas("forecast", "--kinds", "--epsilon", "0.5", "--delta", "1e-6", "--stated-cases", 800)
     assert ran.code == 0 and "With 800 cases at ε = 0.5 a synthetic log is weak" in ran.out
-    assert "CONFIDENTIAL" not in ran.out and "group activities" not in ran.out
-    ran = travas("forecast", "--kinds", "--epsilon", 1, "--delta", "1e-6", "--stated-activities", 300)
-    assert "With 300 activities" in ran.out and "group activities first" in " ".join(ran.out.split())
+    assert "CONFIDENTIAL" not in ran.out
     ran = travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6")
     assert "CONFIDENTIAL" in ran.out and "nothing was released or charged" in " ".join(ran.out.split())
     facts = json.loads(travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6", "--json").out)

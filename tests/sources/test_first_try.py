@@ -248,14 +248,22 @@ def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, reques
 
 
 def test_the_german_export_takes_two_commands(tmp_path: Path, travas: Run) -> None:
-    export = EXPORTS[0]
+    export, project = EXPORTS[0], tmp_path / "travas.toml"
     export.make(tmp_path / export.name, export.rows(exported()))
-    assert travas("doctor", tmp_path / export.name, "-o", tmp_path / "travas.toml").code == 0
-    decided = {"epsilon": "8", "delta": "0.01", "unit": export.person, "max_cases": "2"}
+    assert travas("doctor", tmp_path / export.name, "-o", project).code == 0
+    ran = travas("release", project)
+    assert ran.code == 0 and (tmp_path / "releases" / "whole-log" / "release.xes.gz").is_file(), ran.err
+    assert "'Patientennummer'" in ran.err  # a note: persons are not protected
+    decided = {
+        "epsilon": "8",
+        "delta": "0.01",
+        "unit": export.person,
+        "max_cases": "2",
+        "ledger": str(tmp_path / "other.db"),
+    }
     options = [f"--{name.replace('_', '-')}={value}" for name, value in decided.items()]
-    ran = travas("anonymize", "--project", tmp_path / "travas.toml", *options, "-o", tmp_path / "out.csv")
-    assert ran.code == 0 and (tmp_path / "out.csv").is_file(), ran.err
-    assert "Patientennummer" not in ran.err  # persons are protected
+    ran = travas("anonymize", "--project", project, *options, "-o", tmp_path / "out.csv")
+    assert ran.code == 0 and (tmp_path / "out.csv").is_file() and ran.err == "", ran.err
 
 
 def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(

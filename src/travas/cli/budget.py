@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
 from ..errors import LedgerError, ParameterError
 from .console import Table, answer, progress
-from .options import AsJson, HelpfulCommand, HelpfulGroup, opt, with_settings
+from .options import AS_JSON, HelpfulCommand, HelpfulGroup, arg, flag, opt, with_settings
 
 if TYPE_CHECKING:
     from ..budget.account import Account, BudgetSpan, CompositionRule
@@ -21,36 +21,20 @@ app = typer.Typer(
     cls=HelpfulGroup, no_args_is_help=True, help="Manage the budgets of data sets and show what was spent."
 )
 _command = functools.partial(app.command, cls=HelpfulCommand)
-_COLUMNS = {
-    "number": "",
-    "time": "time",
-    "dataset": "data set",
-    "mechanism": "mechanism",
-    "epsilon": "ε",
-    "delta": "δ",
-    **{name: name for name in ("unit", "case", "period", "standing")},
-}
+_COLUMNS = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "period", "standing")
 """The columns of the history of charges."""
 
 
 @_command()
 @with_settings(("epsilon", "delta", "ledger"), ("epsilon", "delta", "ledger"), file=False)
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the data set, as used with --dataset.")],
-    per_year: Annotated[
-        bool, opt("A new budget of ε and δ in every calendar year; the years add up.", None, "--per-year")
-    ] = False,
-    no_limit: Annotated[bool, opt("Record releases without limiting them.", None, "--no-limit")] = False,
-    composition: Annotated[
-        str, opt("basic adds up ε and δ; exact composes losses (fix all releases in advance).", "basic|exact")
-    ] = "basic",
-    unit_name: Annotated[
-        str | None, opt("What its persons are called, such as patient, if it protects persons.", "NOUN")
-    ] = None,
-    unit_columns: Annotated[
-        list[str] | None, opt("With --unit-name: a column that identifies such a person; repeatable.", "COLUMN")
-    ] = None,
-    as_json: AsJson = False,
+    name: str = arg("NAME", "The name of the data set, as used with --dataset."),
+    per_year: bool = flag("A new budget of ε and δ in every calendar year; the years add up.", "--per-year"),
+    no_limit: bool = flag("Record releases without limiting them.", "--no-limit"),
+    composition: str = opt("exact composes the losses of releases fixed in advance.", "basic|exact", default="basic"),
+    unit_name: str | None = opt("What its persons are called, such as patient, if it protects persons.", "NOUN"),
+    unit_columns: list[str] | None = opt("With --unit-name: a column that identifies them; repeatable.", "COLUMN"),
+    as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
@@ -84,9 +68,9 @@ def create(
 @_command()
 @with_settings(("ledger",), ("ledger",), file=False)
 def show(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this data set.")] = None,
-    history: Annotated[bool, opt("List all charged releases in order.", None, "--history")] = False,
-    as_json: AsJson = False,
+    name: str | None = arg("NAME", "Only this data set.", None),
+    history: bool = flag("List all charged releases in order.", "--history"),
+    as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
@@ -100,16 +84,21 @@ def show(
         _print_accounts(accounts, as_json, f"ledger  {book.path}")
         return
     charges = [entry.as_json() for entry in (book.history() if name is None else accounts[0].entries)]
-    rows = [
-        [str(charge[key] or (charge["location"] if key == "dataset" else "")) for key in _COLUMNS] for charge in charges
+    shown = [
+        charge | {"time": str(charge["time"])[:16], "dataset": charge["dataset"] or charge["location"]}
+        for charge in charges
     ]
-    answer(as_json, {"charges": charges}, Table("", rows, head=tuple(_COLUMNS.values())))
+    rows = [[str(charge[key] or "") for key in _COLUMNS] for charge in shown]
+    answer(as_json, {"charges": charges}, Table("", rows, head=("", *_COLUMNS[1:])))
 
 
 @_command("plan")
 @with_settings(("epsilon", "delta"), ("epsilon", "delta"), file=False)
 def plan_releases(
-    releases: Annotated[str, opt("Number of planned releases.", "NUMBER")], as_json: AsJson = False, *, project: Project
+    releases: str = opt("Number of planned releases.", "NUMBER", default=...),
+    as_json: bool = AS_JSON,
+    *,
+    project: Project,
 ) -> None:
     """Show what each of several planned releases may spend, and what it would keep. Reads neither a log nor a ledger.
 

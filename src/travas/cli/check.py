@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LogError, ParameterError, VerificationError
 from .console import Rows, Table, answer, bar, console, named, percent, progress
-from .options import AsJson, Force, ReportFile, names_of, opt, with_settings
+from .options import AS_JSON, FORCE, arg, existing, flag, names_of, with_settings
 
 if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
@@ -17,19 +15,16 @@ if TYPE_CHECKING:
     from ..verification.privacy_curve import Point
     from ..verification.verify import Verified
 
-_FILE = typer.Argument(
-    metavar="FILE", help="A release, or its guarantee file; the other is found beside it.", show_default=False
-)
+_FILE = "A release, or its guarantee file; the other is found beside it."
+_OTHER = arg("[OTHER]", "The other file, if it is somewhere else.", None)
 
 
 @with_settings(names_of("privacy", "mechanism", without=("guarantee",)), ("epsilon", "delta", "mechanism"), file=False)
 def verify(
-    file: Annotated[Path | None, _FILE] = None,
-    other: ReportFile = None,
-    curve: Annotated[
-        bool, opt("Also compute the exact privacy curve: the worst-case δ at other ε.", None, "--curve")
-    ] = False,
-    as_json: AsJson = False,
+    file: Path | None = arg("FILE", _FILE, None),
+    other: Path | None = _OTHER,
+    curve: bool = flag("Also compute the exact privacy curve: the worst-case δ at other ε.", "--curve"),
+    as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
@@ -137,7 +132,9 @@ _OF_REPORTS = ("output", "dataset", "reason", "signed_off_by", "policy", "ledger
 
 
 @with_settings(_OF_REPORTS, _OF_REPORTS, file=False)
-def report(file: Annotated[Path, _FILE], other: ReportFile = None, force: Force = False, *, project: Project) -> None:
+def report(
+    file: Path = arg("FILE", _FILE), other: Path | None = _OTHER, force: bool = FORCE, *, project: Project
+) -> None:
     """Verify a release and write the report for the data protection officer: one printable, public HTML file.
 
     With --dataset it has the history of the data set. A reason and a sign-off that the ledger recorded are shown as well.
@@ -163,7 +160,7 @@ def report(file: Annotated[Path, _FILE], other: ReportFile = None, force: Force 
             output,
             reason=project.stated("reason"),
             account=existing_ledger(project).account(dataset) if dataset else None,
-            existing="replace" if force else "fail",
+            existing=existing(force),
             stated_cases=project.stated_cases,
             policy=Policy.applying(project.policy()),
             signed_off_by=project.stated("signed_off_by"),

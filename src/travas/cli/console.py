@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,6 @@ import typer
 
 from ..errors import CONFIDENTIAL
 
-Progress = Callable[[float], None]
 Rows = list[tuple[str, ...]]
 
 
@@ -92,40 +91,26 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Progress]:
-    """Show a progress bar on standard error; silent if it is not a terminal."""
+def phases() -> Iterator[Callable[[str, float], None]]:
+    """Show a progress bar on standard error for work in phases; silent if it is not a terminal."""
     if not sys.stderr.isatty() or _QUIET.get():
-        yield lambda _: None
+        yield lambda _, __: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    with Bar(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as bar:  # fmt: skip
-        task = bar.add_task(what, total=None)
-        yield lambda share: bar.update(task, total=1.0, completed=share)
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, share: bar.update(task, description=what, total=1.0 if share else None, completed=share)
 
 
 @contextmanager
-def phases() -> Iterator[Callable[[str, float], None]]:
-    """Show one progress bar on standard error for work in phases; silent if it is not a terminal."""
-    with ExitStack() as bars:
-        current, update = "", None
-
-        def watch(phase: str, share: float) -> None:
-            nonlocal current, update
-            if phase == "done":
-                bars.close()
-                return
-            if phase != current or update is None:
-                bars.close()
-                current, update = phase, bars.enter_context(progress(phase))
-            update(share)
-
-        yield watch
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar on standard error; silent if it is not a terminal."""
+    with phases() as watch:
+        watch(what, 0.0)
+        yield lambda share: watch(what, share)
 
 
 def print_caution(text: str) -> None:

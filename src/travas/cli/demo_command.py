@@ -4,66 +4,44 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
-
-import typer
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MissingExtraError, OutputError
-from .console import Table, answer, console, phases
+from .console import Table, answer, phases
+from .options import opt
 
 if TYPE_CHECKING:
-    from ..outputs.atomic import Existing
     from ..pipeline import Outcome
 
 FILES = {"variants": "demo-variants.xes.gz", "synthetic log": "demo-synthetic.xes.gz", "process map": "demo-map.json"}
 """The files of the demo by the kind of release. The examples of the documentation write none of these names."""
 
 
-def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the files.", metavar="DIR")] = Path(
-        "demo-release"
-    ),
-) -> None:
+def demo(output: Path = opt("Directory for the files.", "DIR", "--output", "-o", default=Path("demo-release"))) -> None:
     """Make all three kinds of release of a built-in log at ε = 1, δ = 1e-6, and draw them. No real data are involved.
 
     Example: travas demo
     """
-    from ..outputs.atomic import check_target
     from ..outputs.write import write_hospital_log
     from ..report.demo_page import DemoPictures, demo_html, is_demo_page
 
-    # The page is written last, into a folder without any of these files: where it is, they are of an earlier demo.
-    existing: Existing = "replace" if is_demo_page(output / "index.html") else "fail"
-    if output.is_dir():
-        for target in _targets(output):
-            if existing == "fail" and os.path.lexists(target):
-                raise OutputError(f"{target}: already exists; choose another directory", field="output")
-            check_target(target, existing)
+    is_empty = output.is_dir() and not any(output.iterdir())
+    if os.path.lexists(output) and not is_empty and not is_demo_page(output / "index.html"):
+        raise OutputError(f"{output}: exists and is not an earlier demo; choose another directory", field="output")
     write_hospital_log(output / "hospital.csv")
-    outcomes = _released(output, existing)
+    outcomes = _released(output)
     pictures = DemoPictures.of(outcomes[0].variants, *(cast(Any, outcome.release) for outcome in outcomes))
     missing = ""
     try:
         for name, svg in pictures.files().items():
-            _write(output / name, svg, existing)
+            _write(output / name, svg)
     except MissingExtraError as error:
-        missing = str(error)
-    _write(output / "index.html", demo_html(pictures), existing)
-    _show(outcomes, output)
-    if missing:
-        console().print(f"\nno SVG files: {missing}")
+        missing = f"\nno SVG files: {error}"
+    _write(output / "index.html", demo_html(pictures))  # last: where it is, all files are of an earlier demo
+    _show(outcomes, output, missing)
 
 
-def _targets(output: Path) -> list[Path]:
-    """Return all files that the demo writes, but the log."""
-    from ..outputs.readme_file import release_files
-    from ..report.demo_page import PICTURES
-
-    releases = [path for name in FILES.values() for path in release_files(output / name)]
-    return [*releases, *(output / name for name in PICTURES), output / "index.html"]
-
-
-def _released(output: Path, existing: Existing) -> list[Outcome]:
+def _released(output: Path) -> list[Outcome]:
     """Make the releases. The demo touches no ledger, and no policy applies to the built-in log, whose data are made up."""
     from ..log.options import Times
     from ..mechanisms.process_map import ProcessMap
@@ -80,19 +58,19 @@ def _released(output: Path, existing: Existing) -> list[Outcome]:
     ):
         with phases() as watch:
             target = output / FILES[rule.kind]
-            request = Request(ExampleLog(), rule, output=target, existing=existing, times="if recorded")
+            request = Request(ExampleLog(), rule, output=target, existing="replace", times="if recorded")
             outcomes.append(run(request, watch))
     return outcomes
 
 
-def _write(path: Path, text: str, existing: Existing) -> None:
+def _write(path: Path, text: str) -> None:
     from ..outputs.atomic import atomic_output
 
-    with atomic_output(path, existing) as partial:
+    with atomic_output(path, "replace") as partial:
         partial.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _show(outcomes: list[Outcome], output: Path) -> None:
+def _show(outcomes: list[Outcome], output: Path, missing: str) -> None:
     variants, synthetic, mapped = (cast(Any, outcome.release) for outcome in outcomes)
     ways = f"{len(variants.variants):,} ways through the hospital that enough stays have in common"
     stays = f"{sum(synthetic.counts):,} generated stays with times: read totals and shares, not single stays"
@@ -110,4 +88,5 @@ def _show(outcomes: list[Outcome], output: Path) -> None:
         f"look       {output / 'index.html'}",
         f"check      travas verify {output / FILES['variants']}",
         "your log   travas doctor LOG, then travas anonymize LOG; without a terminal: travas serve",
+        *([missing] if missing else []),
     )

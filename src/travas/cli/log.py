@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_HEADING, ParameterError, number_of
 from .console import Table, answer, bar, named, percent, phases, progress
-from .options import COLUMNS, READING, AsJson, names_of, opt, with_settings
+from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..evaluation.kinds import Trial
@@ -25,21 +23,12 @@ if TYPE_CHECKING:
     ("mechanism", "unit", "max_cases", "stated_cases"),
 )
 def forecast(
-    log: Annotated[
-        str | None, typer.Argument(metavar="LOG", help="Forecast for this log (confidential). Default: for any log.")
-    ] = None,
-    epsilon: Annotated[list[str] | None, opt("ε; repeatable. Default with a log: 0.5, 1, 2, 4.", "NUMBER")] = None,
-    delta: Annotated[list[str] | None, opt("δ; repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", "NUMBER")] = None,
-    abstractions: Annotated[
-        str | None, opt("With a log: the abstractions to compare, from fine to coarse.", "LIST")
-    ] = None,
-    kinds: Annotated[
-        bool, opt("Compare kinds of release: variants, ladder, synthetic log, map.", None, "--kinds")
-    ] = False,
-    stated_activities: Annotated[
-        str | None, opt("With --kinds: approximate number of activities. Never counted.", "N")
-    ] = None,
-    as_json: AsJson = False,
+    log: str | None = arg("LOG", "Forecast for this log (confidential). Default: for any log.", None),
+    epsilon: list[str] | None = opt("ε; repeatable. Default with a log: 0.5, 1, 2, 4.", "NUMBER"),
+    delta: list[str] | None = opt("δ; repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", "NUMBER"),
+    abstractions: str | None = opt("With a log: the abstractions to compare, from fine to coarse.", "LIST"),
+    kinds: bool = flag("Compare kinds of release: variants, ladder, synthetic log, map.", "--kinds"),
+    as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
@@ -52,10 +41,8 @@ def forecast(
     travas forecast --kinds --epsilon 1 --delta 1e-6 --stated-cases 5000
     """
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS
-    from ..trusted.numbers import typed_whole_number
 
     cases = project.stated_cases
-    activities = typed_whole_number(stated_activities, "stated_activities")
     if log is None:
         needing = [name for name in READING if name in project.values and name not in ("unit", "max_cases")]
         for name in [*needing, *(["abstractions"] if abstractions is not None else [])]:
@@ -65,10 +52,8 @@ def forecast(
             raise ParameterError("--kinds compares mechanisms with their default options; remove the mechanism")
         if len(epsilon or ()) != 1 or len(delta or ()) != 1 or abstractions is not None:
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --abstractions")
-        _of_kinds(as_json, log, project, (epsilon or [""])[0], (delta or [""])[0], cases, activities)
+        _of_kinds(as_json, log, project, (epsilon or [""])[0], (delta or [""])[0], cases)
         return
-    if activities is not None:
-        raise ParameterError("the number of activities is used by --kinds only; remove --stated-activities")
     if log is None and (not epsilon or not delta):
         raise ParameterError("--epsilon and --delta are required without a log")
     with progress("building and verifying the noise tables"):
@@ -143,15 +128,7 @@ def _of_log(
     answer(as_json, facts, CONFIDENTIAL_HEADING, *tables, *weak, LOOKING)
 
 
-def _of_kinds(
-    as_json: bool,
-    log: str | None,
-    project: Project,
-    epsilon: str,
-    delta: str,
-    cases: int | None,
-    activities: int | None,
-) -> None:
+def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, delta: str, cases: int | None) -> None:
     """What each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
     from ..evaluation.forecast import LOOKING
     from ..evaluation.kinds import advice, mechanisms, outlooks, trials
@@ -160,7 +137,7 @@ def _of_kinds(
     with progress("building and verifying the noise"):
         made = mechanisms(epsilon, delta, reading.privacy_unit)
         views, rule = outlooks(made, cases), made["variants"]
-        words = [*advice(made, cases, activities), *_weak([rule], cases)]
+        words = [*advice(made, cases), *_weak([rule], cases)]
     kinds = [{"kind": view.alternative, "mechanism": view.mechanism.name, "facts": list(view.facts)} for view in views]
     facts: dict[str, Any] = {
         "confidential": log is not None,
@@ -196,14 +173,10 @@ def _tried(trial: Trial) -> tuple[str, ...]:
 
 @with_settings(READING, COLUMNS)
 def compare(
-    original: Annotated[
-        str, typer.Argument(metavar="ORIGINAL", help="The original log; the settings of the reading apply to it.")
-    ],
-    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log, or a .json release.")],
-    metrics: Annotated[
-        list[str] | None, opt("Compute only this metric; repeatable. See: travas docs metrics.", "NAME")
-    ] = None,
-    as_json: AsJson = False,
+    original: str = arg("ORIGINAL", "The original log; the settings of the reading apply to it."),
+    released: str = arg("RELEASED", "The released log, or a .json release."),
+    metrics: list[str] | None = opt("Compute only this metric; repeatable. See: travas docs metrics.", "NAME"),
+    as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
@@ -222,7 +195,11 @@ def compare(
         for name, value in comparison.values.items()
         if (shown := in_one_line(value))
     ]
-    words = [(name, text, floor.in_words().get(name, "")) for name, text in comparison.in_words().items()]
+    words = [
+        row
+        for name, text in comparison.in_words().items()
+        for row in named(name, [text, *(f"halves: {other}" for other in [floor.in_words().get(name)] if other)])
+    ]
     top = [
         (f"{count:,}", f"{other:,}", shorten(" → ".join(map(str, trace)), 100, placeholder=" …"))
         for trace, count, other in comparison.values.get("top_variants", ())
@@ -230,7 +207,7 @@ def compare(
     tables = (
         Table("", values, head=("metric", "released", "halves", "meaning")),
         Table("Most frequent variants", top, head=("original", "released", "variant")),
-        Table("", words, head=("compared", "released", "halves")),
+        Table("", words),
     )
     notes = [*named("counts", [comparison.counts_in_words] if comparison.frequencies else [])]
     notes += named("note", comparison.remarks)

@@ -10,7 +10,7 @@ import time
 import traceback
 from functools import partial
 from types import FrameType
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -28,7 +28,7 @@ from . import check, demo_command, docs_command, log, project, release, research
 from .budget import app as budget_app
 from .console import print_json, silence
 from .exit_codes import EXIT_CODES, INTERRUPTED
-from .options import HelpfulCommand, HelpfulGroup, opt
+from .options import HelpfulCommand, HelpfulGroup, flag
 
 app = typer.Typer(
     name="travas",
@@ -67,10 +67,8 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-    debug: Annotated[bool, opt("Show where an unexpected error happened. Confidential.", None, "--debug")] = False,
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    debug: bool = flag("Show where an unexpected error happened. Confidential.", "--debug"),
 ) -> None:
     pass
 
@@ -114,14 +112,10 @@ def _run() -> int:
         if code == INTERRUPTED:  # typer's exit code for an interrupt
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
-    except ChargedError as error:
-        return _fail(_with_options(error), INTERRUPTED if error.interrupted else 4, error)
-    except VerificationError as error:
-        return _fail(str(error), 1, error)
-    except BudgetError as error:
-        return _fail(_with_options(error), 3, error)
     except TravasError as error:
-        return _fail(_with_options(error), 2, error)
+        codes = {VerificationError: 1, BudgetError: 3, ChargedError: 4}
+        interrupted = isinstance(error, ChargedError) and error.interrupted
+        return _fail(_with_options(error), INTERRUPTED if interrupted else codes.get(type(error), 2), error)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)

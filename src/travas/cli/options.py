@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
@@ -20,43 +20,33 @@ if TYPE_CHECKING:
     from ..settings.project import Project
 
 
-def opt(about: str, metavar: str | None = None, *names: str, hidden: bool = False) -> Any:
+def arg(metavar: str, about: str, default: Any = ...) -> Any:
+    """An argument of a command."""
+    return typer.Argument(default, metavar=metavar, help=about, show_default=False)
+
+
+def opt(about: str, metavar: str | None = None, *names: str, default: Any = None, hidden: bool = False) -> Any:
     """An option that belongs to a command alone, by its help and what stands for its value there."""
-    return typer.Option(*names, help=about, metavar=metavar, hidden=hidden)
+    return typer.Option(default, *names, help=about, metavar=metavar, hidden=hidden)
 
 
-LogArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="LOG",
-        help="Event log: .xes, .csv, .tsv or .txt (also .gz, .zst), .xlsx, .parquet, .feather or .arrow; .zip with one log; "
-        "a folder or 'glob' of files of one format; - for standard input with --format; "
-        "a DuckDB or SQLite file; or a URL: postgresql://HOST/DB with --table or --query; spark: (travas docs engines). "
-        "Default: that of the project.",
-        show_default=False,
-    ),
-]
-Force = Annotated[bool, opt("Overwrite existing output.", None, "--force")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print nothing but errors, and JSON with --json.", callback=silence, hidden=True)
-]
-Confidential = Annotated[
-    bool,
-    opt(
-        "Also print how much of the original log was released, on standard error. Do not publish it.",
-        None,
-        "--confidential",
-        hidden=True,
-    ),
-]
-AsJson = Annotated[bool, opt("Print the result, or the error, as one JSON object.", None, "--json")]
-HiddenJson = Annotated[bool, opt("Print the result, or the error, as one JSON object.", None, "--json", hidden=True)]
-Changes = Annotated[
-    list[str] | None, opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
-]
-ReportFile = Annotated[
-    Path | None, typer.Argument(metavar="[OTHER]", help="The other file, if it is somewhere else.", show_default=False)
-]
+def flag(about: str, name: str, hidden: bool = False, callback: Any = None) -> Any:
+    """An option without a value."""
+    return typer.Option(False, name, help=about, hidden=hidden, callback=callback, is_eager=name == "--help-all")
+
+
+LOG = arg(
+    "LOG",
+    "Event log: XES, CSV, Excel, Parquet, Feather or Arrow, also .gz, .zst or .zip; a folder or 'glob' of such files; - for "
+    "standard input with --format; a DuckDB or SQLite file; postgresql://HOST/DB with --table or --query, or spark: (travas "
+    "docs engines). Default: that of the project.",
+    None,
+)
+FORCE = flag("Overwrite existing output.", "--force")
+QUIET = flag("Print nothing but errors, and JSON with --json.", "--quiet", hidden=True, callback=silence)
+AS_JSON = flag("Print the result, or the error, as one JSON object.", "--json")
+HIDDEN_JSON = flag("Print the result, or the error, as one JSON object.", "--json", hidden=True)
+SET = opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
 
 _KINDS = {"number": "NUMBER", "whole number": "NUMBER", "file": "FILE", "list or file": "FILE"}
 
@@ -93,22 +83,21 @@ def with_settings(
             command(**values, project=_project(project_file, flags, changed or (), tuple(settings)))
 
         signature = inspect.signature(command, eval_str=True, locals={"Project": Any})  # imported when it is called
-        own = [each for name, each in signature.parameters.items() if name != "project"]
-        more = {name: _option(each, name not in first) for name, each in settings.items()}
+        own = [each.replace(kind=each.KEYWORD_ONLY) for name, each in signature.parameters.items() if name != "project"]
+        own += [_option(row, name not in first) for name, row in settings.items()]
         if file:
-            more |= {"project_file": _PROJECT, "changed": Changes}
+            project_file = opt("Take settings from this travas.toml.", "FILE", "--project")
+            own += [_parameter("project_file", Path | None, project_file), _parameter("changed", list[str] | None, SET)]
         if len(first) < len(settings):
-            more["help_all"] = _HELP_ALL
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        added = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in more.items()]
-        wrapped.__signature__ = inspect.Signature([p.replace(kind=keyword) for p in own] + added)  # type: ignore[attr-defined]
-        wrapped.__annotations__ = {p.name: p.annotation for p in own + added}
+            own.append(_parameter("help_all", bool, flag("Show all options.", "--help-all", callback=_show_all)))
+        wrapped.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {each.name: each.annotation for each in own}
         return wrapped
 
     return add
 
 
-def _option(row: Setting, hidden: bool) -> Any:
+def _option(row: Setting, hidden: bool) -> inspect.Parameter:
     """The option of a setting. Its values are checked by the row, whatever it is."""
 
     def complete(incomplete: str) -> list[str]:
@@ -116,17 +105,20 @@ def _option(row: Setting, hidden: bool) -> Any:
 
         return [value for value in row.choices or MECHANISMS if value.startswith(incomplete)]
 
-    return Annotated[
-        (list[str] if row.kind == "list" else str) | None,
-        typer.Option(
-            *((row.flag, "-o") if row.name == "output" else (row.flag,)),
-            help=row.help,
-            metavar="|".join(row.choices) or _KINDS.get(row.kind, "TEXT"),
-            hidden=hidden,
-            rich_help_panel=row.section.capitalize() if hidden else None,
-            autocompletion=complete if row.choices or row.name == "mechanism" else None,
-        ),
-    ]
+    option = typer.Option(
+        None,
+        *((row.flag, "-o") if row.name == "output" else (row.flag,)),
+        help=row.help,
+        metavar="|".join(row.choices) or _KINDS.get(row.kind, "TEXT"),
+        hidden=hidden,
+        rich_help_panel=row.section.capitalize() if hidden else None,
+        autocompletion=complete if row.choices or row.name == "mechanism" else None,
+    )
+    return _parameter(row.name, (list[str] if row.kind == "list" else str) | None, option)
+
+
+def _parameter(name: str, kind: Any, option: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:
@@ -136,10 +128,6 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
                 parameter.hidden = False
         typer.echo(context.get_help())
         raise typer.Exit
-
-
-_PROJECT = Annotated[Path | None, opt("Take settings from this travas.toml.", "FILE", "--project")]
-_HELP_ALL = Annotated[bool, typer.Option("--help-all", help="Show all options.", is_eager=True, callback=_show_all)]
 
 
 def changes(texts: Iterable[str], available: Iterable[str]) -> dict[str, Any]:
@@ -184,7 +172,7 @@ class _WithoutFlagTypes:
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for each in parameters:
-            if isinstance(each, TyperOption) and each.is_flag and each.metavar is None:
+            if isinstance(each, TyperOption) and each.is_flag:
                 each.metavar = ""
         return parameters
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import shlex
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import explain
-from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
-from ..mechanisms.ladder import generalises, rungs_of
+from ..errors import number_of
 from ..outputs.guarantee_file import guarantee_path
-from ..releases.release import Kind, Release, VariantRelease, about_timestamps
+from ..releases.release import Kind, Release, ReleasedLog, VariantRelease
 from ..report.decision import decision_on
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, rounded_up
@@ -21,7 +19,6 @@ from .console import Rows, Table, answer, named
 
 if TYPE_CHECKING:
     from ..budget.account import Account
-    from ..log.log import Log
     from ..pipeline import Outcome
     from ..releases.process_map import MapNode, MapRelease
     from ..releases.synthetic_log import SyntheticRelease
@@ -49,33 +46,25 @@ def show_outcome(
     answer(as_json, facts[0] | files | segments, *parts)
 
 
-def print_confidential(released: Release, variants: Log) -> None:
-    """Print how much of the original log was released, and what is odd about it, on standard error."""
-    from ..evaluation.compare import covered_cases
-
-    original, pairs = variants.summary(), explain.pairs(released.mechanism)
-    sizes = (original.cases, pairs), (original.variants, "variants"), (original.events, "events")
-    lines = [CONFIDENTIAL_HEADING, "read: " + ", ".join(number_of(*size) for size in sizes)]
-    if isinstance(released, VariantRelease) and generalises(released.mechanism):
-        rungs = [rungs_of(released.mechanism)[rung] for rung in sorted(set(released.rungs))]
-        lines.append(f"covered: {covered_cases(variants, released, rungs):.1%} of the cases")
-    elif isinstance(released, VariantRelease):
-        lines.append(f"kept: {len(released.variants) / max(original.variants, 1):.1%} of the variants")
-    lines += [f"{CONFIDENTIAL} {note}" for note in variants.notes]
-    print("\n".join(lines), file=sys.stderr)
-
-
 def release_facts(
     released: Release, output: Path, stated_cases: int | None, account: Account | None = None
 ) -> dict[str, Any]:
     """Return the facts of a release of any kind for `--json`. All of them are public."""
-    guarantee = released.guarantee
+    guarantee, content = released.guarantee, cast(Any, released)
+    numbers = (
+        {"variants": len(content.variants), "cases": sum(content.counts)}
+        if isinstance(released, ReleasedLog)
+        else {"activities": len(content.activities), "pairs": len(content.pairs)}
+    )
     state = account and {"dataset": account.name, "releases": len(account.entries), "state": account.remainder}
     return {
         "release": str(output),
         "guarantee": str(guarantee_path(output)),
         **({"segment": released.segment} if released.segment else {}),
-        **_CONTENTS[released.mechanism.kind](released),
+        "kind": released.mechanism.kind,
+        **numbers,
+        "content": _content(released),
+        "notes": list(decision_on(released).missing),
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
@@ -88,17 +77,21 @@ def release_facts(
     }
 
 
+def _content(released: Release) -> list[str]:
+    """The figures of a release but for its privacy, with what they count."""
+    return [f"{figure.value} {figure.words}" for figure in decision_on(released).figures[:-1]]
+
+
 def release_parts(released: Release, output: Path, stated_cases: int | None) -> Iterator[Table | str]:
     """Yield what the screen shows of a release of any kind. All of it is public."""
-    guarantee, mechanism, said = released.guarantee, released.mechanism, decision_on(released)
-    warnings = _warnings(released, stated_cases)
+    guarantee, mechanism, warnings = released.guarantee, released.mechanism, _warnings(released, stated_cases)
     parameters = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
     rows = [
         *named("segment", [released.segment] if released.segment else []),
         ("release", str(output)),
         ("guarantee", str(guarantee_path(output))),
-        *named("content", [f"{figure.value} {figure.words}" for figure in said.figures[:-1]]),
-        *named("note", said.missing),
+        *named("content", _content(released)),
+        *named("note", decision_on(released).missing),
         *_more_rows(released),
         ("privacy", f"{parameters} for {guarantee.holds_for}: {guarantee.standing}"),
         *named("warning", warnings),
@@ -134,51 +127,6 @@ def _charge(account: Account) -> list[Table | str]:
 
 
 # ------------------------------------------------------------------------------------------------ by kind of release
-
-
-def _variants(released: VariantRelease) -> dict[str, Any]:
-    interval, mechanism = released.estimate.missing_cases_interval, released.mechanism
-    return {
-        "variants": len(released.variants),
-        "cases_in_file": sum(released.counts),
-        "not_released_interval": None if interval is None else [round(end) for end in interval],
-        "frequencies": released.frequencies,
-        "abstractions": list(map(str, released.abstractions)),
-        "counted": "cases" if mechanism.unit.is_case else mechanism.counted,
-    }
-
-
-def _synthetic(released: SyntheticRelease) -> dict[str, Any]:
-    quality = released.quality()
-    return {
-        "kind": released.mechanism.kind,
-        "generation": released.generation,
-        "cases_generated": sum(released.counts),
-        "share_from_released_variants": round(released.share_released, 4),
-        "variants": len(released.variants),
-        "cases_measured": [round(quality.cases.low), round(quality.cases.high)],
-        "noise_share": round(quality.noise_share, 4),
-        "pairs": sum(pair.used for pair in quality.pairs),
-        "pairs_mostly_noise": len(quality.mostly_noise),
-        "timestamps": about_timestamps(released.mechanism),
-        "attributes": [column.attribute for column in released.case_columns],
-        "event_attributes": [column.attribute for column in released.event_columns],
-        "shares": released.mechanism.parameters().get("shares"),
-    }
-
-
-def _map(released: MapRelease) -> dict[str, Any]:
-    return {
-        "kind": released.mechanism.kind,
-        "activities": len(released.activities),
-        "pairs": len(released.pairs),
-        "expected_false_pairs": round(released.expected_false_pairs, 2),
-        "cases_measured": [math.floor(released.total.low), math.ceil(released.total.high)],
-        "parts": list(released.parts),
-    }
-
-
-_CONTENTS: dict[Kind, Any] = {"variants": _variants, "synthetic log": _synthetic, "process map": _map}
 
 
 def _more_rows(released: Release) -> Rows:

@@ -5,28 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError, TravasError
-from .console import Rows, Table, answer, console, named, phases, print_caution, progress
-from .options import (
-    COLUMNS,
-    READING,
-    AsJson,
-    Changes,
-    Force,
-    LogArgument,
-    Quiet,
-    changes,
-    existing,
-    here,
-    opt,
-    with_settings,
-)
+from .console import Rows, Table, answer, console, phases, print_caution, progress
+from .options import AS_JSON, COLUMNS, FORCE, LOG, QUIET, READING, SET, arg, changes, existing, here, opt, with_settings
 
 if TYPE_CHECKING:
     from ..log.log import Log
@@ -43,12 +31,10 @@ _BEGIN = {"epsilon": "1", "delta": "1e-6", "output": "release.xes.gz"}
 
 @with_settings(READING, COLUMNS)
 def doctor(
-    log: LogArgument = None,
-    output: Annotated[
-        Path | None, opt("Write a project that reads the log as found: for travas release.", "FILE", "--output", "-o")
-    ] = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    log: str | None = LOG,
+    output: Path | None = opt("Write a project with what was found, for travas release.", "FILE", "--output", "-o"),
+    force: bool = FORCE,
+    as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
@@ -65,8 +51,9 @@ def doctor(
     if output is not None:
         check_target(output, existing(force))
     read_log, diagnosis = _read(project, _examined(project))
+    draft = _draft(project, diagnosis, output or Path("travas.toml"))
     if output is not None:
-        _draft(project, diagnosis, output).save(output, existing(force))
+        draft.save(output, existing(force))
     facts = diagnosis.as_json() | {"project": output and str(output), "size": None}
     parts: list[Table | str] = []
     if read_log is not None:
@@ -74,16 +61,16 @@ def doctor(
         facts["size"] = asdict(read_log.summary()) | unit | {"notes": list(read_log.notes)}
         parts += [Table(CONFIDENTIAL_HEADING, _size(read_log), "yellow")]
         parts += [f"{CONFIDENTIAL} {note}" for note in read_log.notes]
-    answer(as_json, facts, *parts, _findings(diagnosis), *_next_steps(diagnosis, output), _NOT_PROPOSED)
+    answer(as_json, facts, *parts, *_found(diagnosis, draft, output), _NOT_PROPOSED)
 
 
 def init(
-    log: Annotated[str, typer.Argument(metavar="LOG", help="The event log, as for travas anonymize.")],
-    output: Annotated[Path, opt("The project file.", "FILE", "--output", "-o")] = Path("travas.toml"),
-    changed: Changes = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    log: str = arg("LOG", "The event log, as for travas anonymize."),
+    output: Path = opt("The project file.", "FILE", "--output", "-o", default=Path("travas.toml")),
+    changed: list[str] | None = SET,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Write a project file, travas.toml: what travas doctor -o writes, completed by five questions, or by --set.
 
@@ -103,25 +90,16 @@ def init(
     if {"end_activity", "gap"} & set(draft.values):
         draft = draft.with_values({"every": "month", "grace": "7d", **draft.values})
     draft.save(output, existing(force))
-    command = _release_command(output)
-    steps = named("choose", map(_meanings, diagnosis.choices))
-    if dataset := draft.stated("dataset"):
-        budget = f"travas budget create {shlex.quote(dataset)} --epsilon 1 --delta 1e-6, if the ledger does not have it"
-        steps.append(("budget", budget))
-    steps += [("project", str(output)), ("next", f"read it, change it, then: {command}")]
-    facts = {"project": str(output), "next": command, "confidential_findings": diagnosis.as_json()["findings"]}
-    answer(as_json, facts, _findings(diagnosis, ("choice", "problem")), Table("", steps))
+    facts = diagnosis.as_json() | {"project": str(output), "next": _release_command(output)}
+    answer(as_json, facts, *_found(diagnosis, draft, output))
 
 
 def release(
-    file: Annotated[Path, typer.Argument(metavar="PROJECT", help="The project file.")] = Path("travas.toml"),
-    period: Annotated[
-        str | None,
-        opt("The period: 2026-02, 2026-Q1, 2026-W07 … Default: the last whose grace period has passed.", "PERIOD"),
-    ] = None,
-    changed: Changes = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    file: Path = arg("PROJECT", "The project file. Default: travas.toml.", Path("travas.toml")),
+    period: str | None = opt("The period, such as 2026-02. Default: the last whose grace period has passed.", "PERIOD"),
+    changed: list[str] | None = SET,
+    quiet: bool = QUIET,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Make the release of a project, or of one of its periods: release, guarantee, README, report and charge.
 
@@ -214,16 +192,6 @@ def _size(log: Log) -> Rows:
     return rows
 
 
-def _findings(diagnosis: LogDiagnosis, levels: tuple[str, ...] = ("fact", "choice", "problem")) -> Table:
-    """What the doctor found. Confidential."""
-    rows = []
-    for finding in diagnosis.findings:
-        if finding.level in levels:
-            option = f" (option --{finding.field.replace('_', '-')})" if finding.field else ""
-            rows.append((finding.topic, finding.text + option, "" if finding.level == "fact" else finding.level))
-    return Table(CONFIDENTIAL_HEADING, rows, "yellow")
-
-
 def _meanings(choice: ReadingChoice) -> str:
     meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
     return f"{choice.name}, which the values leave open ({meanings})"
@@ -233,19 +201,26 @@ def _release_command(project: Path) -> str:
     return "travas release" + ("" if project == Path("travas.toml") else f" {shlex.quote(str(project))}")
 
 
-def _next_steps(diagnosis: LogDiagnosis, output: Path | None) -> list[str]:
-    """Say how this log is released."""
+def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None) -> Iterator[Table | str]:
+    """What the doctor found, which is confidential, and how this log is released."""
+    rows = []
+    for finding in diagnosis.findings:
+        option = f" (option --{finding.field.replace('_', '-')})" if finding.field else ""
+        rows.append((finding.topic, finding.text + option, "" if finding.level == "fact" else finding.level))
+    yield Table(CONFIDENTIAL_HEADING, rows, "yellow")
     before = "fix the problems above, or use the options that they name; then " if diagnosis.problems else ""
-    if output is not None:
-        chosen = [f"choose     {_meanings(choice)}" for choice in diagnosis.choices]
-        return [f"project    {output}", *chosen, f"next       {before}read it, change it: {_release_command(output)}"]
-    lines = diagnosis.command_lines()
-    options = "" if " --" in lines[0].partition(" --epsilon")[0] else "; no options are needed"
-    return [
-        f"next       {before}release this log{', by one of' if len(lines) > 1 else ''}{options}:",
-        *(f"  {line}" for line in lines),
-        "\nA synthetic log of full traces: travas synthesize; a process map: travas map; the same options.",
-    ]
+    if file is None:
+        lines = diagnosis.command_lines()
+        yield f"next       {before}release this log{', by one of' if len(lines) > 1 else ''}:"
+        yield from (f"  {line}" for line in lines)
+        yield "\nA synthetic log of full traces: travas synthesize; a process map: travas map; the same options."
+        return
+    yield f"project    {file}"
+    yield from (f"choose     {_meanings(choice)}" for choice in diagnosis.choices if choice.name not in draft.values)
+    if dataset := draft.stated("dataset"):
+        budget = f"travas budget create {shlex.quote(dataset)} --epsilon 1 --delta 1e-6"
+        yield f"budget     {budget}, if the ledger does not have it"
+    yield f"next       {before}read it, change it, then: {_release_command(file)}"
 
 
 # ---------------------------------------------------------------------------------------------------------- questions

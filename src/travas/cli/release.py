@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import ParameterError
 from .console import answer, console, phases, print_caution, progress
-from .options import Confidential, Force, HiddenJson, LogArgument, Quiet, existing, here, names_of, opt, with_settings
+from .options import FORCE, HIDDEN_JSON, LOG, QUIET, existing, here, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..pipeline import Outcome
@@ -21,26 +21,12 @@ _COMMANDS: dict[Kind, str] = {"variants": "anonymize", "synthetic log": "synthes
 _ALL = names_of("log", "reading", "privacy", "mechanism", "output", "account", "period", without=("folder", "every"))
 _FIRST = ("epsilon", "delta", "output", "case", "activity", "timestamp", "unit", "max_cases", "dataset", "reason")
 
-From = Annotated[
-    Path | None,
-    opt(
-        "Write this release again, from its measurements: no log is read, nothing is charged.",
-        "RELEASE",
-        "--from",
-        hidden=True,
-    ),
-]
+FROM = opt("Write this release again: no log is read, nothing is charged.", "RELEASE", "--from", hidden=True)
 
 
 @with_settings(_ALL, (*_FIRST, "mechanism"))
 def anonymize(
-    log: LogArgument = None,
-    force: Force = False,
-    confidential: Confidential = False,
-    quiet: Quiet = False,
-    as_json: HiddenJson = False,
-    *,
-    project: Project,
+    log: str | None = LOG, force: bool = FORCE, quiet: bool = QUIET, as_json: bool = HIDDEN_JSON, *, project: Project
 ) -> None:
     """Write a differentially private release of the variants of an event log, and its guarantee file.
 
@@ -48,21 +34,18 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    _make("variants", log, project, force, as_json, confidential)
+    _make("variants", log, project, force, as_json)
 
 
 @with_settings(_ALL, (*_FIRST, "attributes"))
 def synthesize(
-    log: LogArgument = None,
-    release: From = None,
-    cases: Annotated[str | None, opt("With --from: number of cases. Default: as measured.", "N", hidden=True)] = None,
-    seed: Annotated[
-        str | None, opt("With --from: seed of the generation. Default: that of the release.", "NUMBER", hidden=True)
-    ] = None,
-    force: Force = False,
-    confidential: Confidential = False,
-    quiet: Quiet = False,
-    as_json: HiddenJson = False,
+    log: str | None = LOG,
+    release: Path | None = FROM,
+    cases: str | None = opt("With --from: number of cases. Default: as measured.", "N", hidden=True),
+    seed: str | None = opt("With --from: seed of the generation. Default: that of the release.", "N", hidden=True),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = HIDDEN_JSON,
     *,
     project: Project,
 ) -> None:
@@ -78,7 +61,7 @@ def synthesize(
     if release is None:
         if cases is not None or seed is not None:
             raise ParameterError("--cases and --seed require --from; make a release first, then generate from it")
-        _make("synthetic log", log, project, force, as_json, confidential)
+        _make("synthetic log", log, project, force, as_json)
         return
     from ..trusted.numbers import typed_whole_number
 
@@ -91,20 +74,12 @@ def synthesize(
 
 @with_settings(_ALL, (*_FIRST, "parts"))
 def process_map(
-    log: LogArgument = None,
-    release: From = None,
-    model: Annotated[
-        str | None,
-        opt(
-            r"Also discover a model with pm4py's inductive miner and write it next to OUT. Needs travas\[models].",
-            "bpmn|pnml|ptml",
-            hidden=True,
-        ),
-    ] = None,
-    force: Force = False,
-    confidential: Confidential = False,
-    quiet: Quiet = False,
-    as_json: HiddenJson = False,
+    log: str | None = LOG,
+    release: Path | None = FROM,
+    model: str | None = opt(r"Also write a model; needs travas\[models].", "bpmn|pnml|ptml", hidden=True),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = HIDDEN_JSON,
     *,
     project: Project,
 ) -> None:
@@ -128,7 +103,7 @@ def process_map(
         _write_again(made, release, project, force, as_json)
         _write_model(made, target, force, as_json)
         return
-    outcome = _make("process map", log, project, force, as_json, confidential)
+    outcome = _make("process map", log, project, force, as_json)
     with outcome.after_release():
         _write_model(map_release(outcome.release), target, force, as_json)
 
@@ -143,11 +118,11 @@ def _write_model(made: MapRelease, target: Path | None, force: bool, as_json: bo
         console().print(f"model      {target if made.pairs else 'none: the map has no pairs'}")
 
 
-def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: bool, confidential: bool) -> Outcome:
-    """Make a release of a log and print it; if asked for, also what is confidential."""
+def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: bool) -> Outcome:
+    """Make a release of a log and print it."""
     from ..pipeline import run
     from ..settings.project import OFFERED
-    from .output import print_confidential, show_outcome
+    from .output import show_outcome
 
     if log is not None:
         project = here(project, {"log": log})
@@ -165,8 +140,6 @@ def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: b
         outcome = run(request, watch, print_caution)
     with outcome.after_release():
         show_outcome(outcome, cases, as_json, {})
-        if confidential:
-            print_confidential(outcome.release, outcome.variants)
     return outcome
 
 

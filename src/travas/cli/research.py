@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC
 from .console import Rows, Table, answer, named, progress
-from .options import COLUMNS, READING, AsJson, opt, with_settings
+from .options import AS_JSON, COLUMNS, READING, arg, opt, with_settings
 
 if TYPE_CHECKING:
     from ..evaluation.audit import Audit, Finding
@@ -21,21 +21,11 @@ CONTRADICTED = 1
 
 @with_settings(("epsilon", "delta", *READING), ("epsilon", "delta", *COLUMNS))
 def audit(
-    original: Annotated[
-        str, typer.Argument(metavar="ORIGINAL", help="The original log; the settings of the reading apply to it.")
-    ],
-    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The released log of any tool.")],
-    canaries: Annotated[
-        str | None,
-        opt(
-            "A log of made-up cases, each of a different variant and each added to the original log with probability 1/2.",
-            "LOG",
-        ),
-    ] = None,
-    public: Annotated[
-        list[str] | None, opt("A column whose values are public, so that they may reappear; repeatable.", "COLUMN")
-    ] = None,
-    as_json: AsJson = False,
+    original: str = arg("ORIGINAL", "The original log; the settings of the reading apply to it."),
+    released: str = arg("RELEASED", "The released log of any tool."),
+    canaries: str | None = opt("Made-up cases, each of its own variant, each added with probability 1/2.", "LOG"),
+    public: list[str] | None = opt("A column whose values are public: they may reappear; repeatable.", "COLUMN"),
+    as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
@@ -78,13 +68,11 @@ def _words(finding: Finding, result: Audit) -> Rows:
 
 
 def experiment(
-    file: Annotated[Path, typer.Argument(metavar="GRID.toml", help="The grid to run; see: travas docs experiments.")],
-    output: Annotated[
-        Path | None, opt("Results file. Default: GRID.parquet.", "FILE.parquet", "--output", "-o")
-    ] = None,
-    data: Annotated[Path | None, opt("Folder of the logs. Default: as set in the grid.", "DIR")] = None,
-    workers: Annotated[str | None, opt("Number of processes. Default: all cores.", "NUMBER")] = None,
-    as_json: AsJson = False,
+    file: Path = arg("GRID.toml", "The grid to run; see: travas docs experiments."),
+    output: Path | None = opt("Results file. Default: GRID.parquet.", "FILE.parquet", "--output", "-o"),
+    data: Path | None = opt("Folder of the logs. Default: as set in the grid.", "DIR"),
+    workers: str | None = opt("Number of processes. Default: all cores.", "NUMBER"),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Run a grid of logs × mechanisms × ε × δ. Resumes where it stopped. The results are confidential.
 

@@ -32,7 +32,7 @@ from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.durations import STANDS_OUT
 from ..synthesis.measurements import DURATIONS, LENGTHS, START_SPANS, TRANSITIONS, VARIANTS, first_stage, second_stage
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
-from ..trusted.numbers import Number, as_text, whole_number
+from ..trusted.numbers import Number, as_text
 from ..trusted.samplers import Seeded
 from .compare import MOST_VARIANTS, compare_map
 
@@ -65,11 +65,8 @@ ADVICE = (
     "and labelled as such.",
     "A ladder shows real, but shortened or generalised traces: use it if no trace may appear that is not in the log.",
     "A process map has no traces, but the most accurate numbers of cases for each step, with intervals: use it if you want a "
-    "picture of the process.",
+    "picture of the process. With hundreds of activities, group them first, by the abstraction 'group:RULES.csv'.",
 )
-
-MANY_ACTIVITIES = 100
-"""With this many activities or more, a map is advised only after grouping them."""
 
 
 @dataclass(frozen=True)
@@ -122,23 +119,9 @@ def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
     return (of_curve(half, always, count_noun(rule) + where) + share,)
 
 
-def advice(
-    made: dict[Alternative, Mechanism], stated_cases: int | None = None, stated_activities: int | None = None
-) -> tuple[str, ...]:
+def advice(made: dict[Alternative, Mechanism], stated_cases: int | None = None) -> tuple[str, ...]:
     """When to use which kind of release, in plain words, from public numbers alone."""
-    return (*_advice_on_cases(made["synthetic log"], stated_cases), *_advice_on_activities(stated_activities))
-
-
-def _advice_on_activities(activities: int | None) -> tuple[str, ...]:
-    if activities is None or whole_number(activities, "stated_activities", 1) < MANY_ACTIVITIES:
-        return ()
-    return (
-        f"With {activities:,} activities a process map has many pairs of few cases: group activities first, by the abstraction "
-        "'group:RULES.csv', or keep some of them by 'only:LIST.txt'.",
-    )
-
-
-def _advice_on_cases(rule: Mechanism, stated_cases: int | None) -> tuple[str, ...]:
+    rule = made["synthetic log"]
     enough = enough_cases(rule)
     if stated_cases is None or enough is None or stated_cases >= enough:
         return ADVICE

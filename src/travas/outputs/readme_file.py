@@ -82,7 +82,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         *(_about_generated(cast("SyntheticRelease", release), path) if mechanism.kind == "synthetic log" else []),
         *_protection(release),
         f"Further releases of the same log add up: ε and δ hold for {alone} alone.",
-        f"To check it: travas verify {guarantee_path(path).name} {path.name}",
+        f"To check it: travas verify {path.name}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,7 @@ import attrs
 from ..budget.account import Approval
 from ..budget.ledger import Ledger
 from ..budget.policy import Policy, check_keys, load_toml
-from ..errors import ParameterError, check_encodable, shown
+from ..errors import ParameterError, check_encodable
 from ..explain import check_stated_cases
 from ..log.abstraction import Abstraction, read_activities
 from ..log.options import Attribute
@@ -157,8 +157,7 @@ class Project:
         Returns:
             The values; none if it is not set.
         """
-        value = self.values.get(name, ())
-        return value if isinstance(value, tuple) else (str(value),)
+        return cast("tuple[str, ...]", self.values.get(name, ()))
 
     def required(self, name: str) -> str:
         """Return the text of a setting without which there is no release.
@@ -274,15 +273,9 @@ class Project:
         return described | self._details(name) | options
 
     def _details(self, mechanism: str) -> dict[str, Any]:
-        """Describe times and attributes; they are refused for a mechanism that releases none."""
+        """Describe times and attributes; a mechanism that releases none has no such options, and refuses them."""
         if mechanism not in MECHANISMS or "attributes" not in options_of(MECHANISMS[mechanism]):
-            for name in _DETAILS:
-                if name in self.values:
-                    raise ParameterError(
-                        f"{name} is set but mechanism is {shown(mechanism)}; set mechanism to 'synthesis', or remove {name}",
-                        field=name,
-                    )
-            return {}
+            return {name: self.values[name] for name in _DETAILS if name in self.values}
         times = {name: self.values[name] for name in _OF_TIMES if name in self.values}
         if self.stated("times") == "none":
             for name in times:
@@ -346,6 +339,6 @@ def _toml(value: Value) -> str:
 
 def _has_password(text: str) -> bool:
     try:
-        return "://" in text and urlsplit(text).password is not None
+        return "password=" in text.lower() or ("://" in text and urlsplit(text).password is not None)
     except ValueError:
         return False
