@@ -40,7 +40,7 @@ def problem(name: str) -> str:
         return f"not in {DATA}; download it: https://doi.org/{doi}"
     found = read(DATA / name).summary()
     if [found.cases, found.events] != expected:
-        return f"{found.cases:,} cases and {found.events:,} events instead of {expected[0]:,} and {expected[1]:,}: {doi}"
+        return f"{found.cases:,} cases and {found.events:,} events instead of {expected[0]:,} and {expected[1]:,}"
     return ""
 
 
