@@ -244,8 +244,11 @@ def test_events_that_an_abstraction_keeps_keep_their_times(
     variants = read(table(ROWS), attrs.evolve(READING, abstraction=abstraction_of(chain)))
     cases = []
     for case in plain_cases(ROWS).values():
-        events = generalised(chain, list(zip(case.activities, case.times, strict=True)))
-        cases.append(replace(case, activities=tuple(a for a, _ in events), times=tuple(time for _, time in events)))
+        events = generalised(chain, [(a, index) for index, a in enumerate(case.activities)])
+        kept = [index for _, index in events]
+        values = {name: tuple(of[index] for index in kept) for name, of in case.of_events.items()}
+        times = tuple(case.times[index] for index in kept)
+        cases.append(replace(case, activities=tuple(a for a, _ in events), times=times, of_events=values))
     check(totals_of(variants), cases)
 
 

@@ -49,5 +49,4 @@ def test_what_travels_with_a_synthetic_log_says_what_is_coarse(tmp_path: Path, t
     assert isinstance(opened, travas_package.SyntheticRelease)
     assert all(f"{name}: {words}" in text for name, words in explain.details_in_words(opened.quality()))
     assert "medians" in text and "age: values from 60 on" in text and "measurements.json" in text
-    quality = json.loads(travas("synthesize", "--from", out, "-o", tmp_path / "t.csv", "--json").out)
-    assert text.count(" → ") >= quality["pairs_mostly_noise"]
+    assert text.count(" → ") >= len(opened.quality().mostly_noise) > 0

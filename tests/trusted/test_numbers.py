@@ -33,7 +33,7 @@ def test_a_number_means_the_decimal_it_prints_as(given_as: object, meant: Fracti
 
 @pytest.mark.parametrize(
     "bad",
-    ["", "abc", "1e-999999999", "1e401", "1" * 101, "nan", "inf", "-Infinity", "1/0", "0x10", "1_000", "١", "1e", "--1",
+    ["", "abc", "1e-999999999", "1e401", "1" * 3000, "nan", "inf", "-Infinity", "1/0", "0x10", "1_000", "١", "1e", "--1",
      float("nan"), float("inf"), Decimal("NaN"), Decimal("Infinity"), True, None, [1], Fraction(1, 2**5000)],
 )  # fmt: skip
 def test_what_is_not_a_modest_number_is_refused_with_the_name(bad: object) -> None:

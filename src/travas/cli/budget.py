@@ -88,8 +88,9 @@ def show(
         charge | {"time": str(charge["time"])[:16], "dataset": charge["dataset"] or charge["location"]}
         for charge in charges
     ]
-    rows = [[str(charge[key] or "") for key in _COLUMNS] for charge in shown]
-    answer(as_json, {"charges": charges}, Table("", rows, head=("", *_COLUMNS[1:])))
+    columns = [key for key in _COLUMNS if any(charge[key] for charge in shown)]
+    rows = [[str(charge[key] or "") for key in columns] for charge in shown]
+    answer(as_json, {"charges": charges}, Table("", rows, head=("", *columns[1:])))
 
 
 @_command("plan")

@@ -65,6 +65,8 @@ def _print_table(content: Table) -> None:
     out = console()
     if content.title:
         out.print(content.title, style=f"bold {content.colour}")
+    if content.head:  # such tables are never cut: the terminal wraps their lines
+        out.width = max(out.width, out.measure(grid, options=out.options.update(width=10_000)).maximum)
     out.print(grid)
     out.print()
 
