@@ -120,21 +120,33 @@ def test_a_cancelled_release_leaves_nothing(browser: TestClient, bench: Workbenc
 def test_the_doctor_reads_a_german_export(browser: TestClient, drop: Drop) -> None:
     draft = drop("krankenhaus.csv", GERMAN.encode("cp1252"))
     assert draft.column("case") == "Fallnummer" and draft.column("activity") == "Tätigkeit"
-    assert draft.applied.keys() >= {"encoding", "timestamp_format"}
+    assert draft.applied.items() >= {"encoding": "cp1252", "timestamp_format": "%d.%m.%Y %H:%M"}.items()
     page = browser.get(f"/release/{draft.id}").text
     assert "Patient (a person?)" in page and "unit" not in draft.project.values  # proposed, never applied
     assert "Röntgen" not in page and not re.search(
         r"\b(60|30)\b", text_of(page)
     )  # neither values nor numbers of the log
-    browser.post(f"/release/{draft.id}/undo", data={"undo": "timestamp_format"})
+    browser.post(f"/release/{draft.id}", data={"undo": "timestamp_format"})
     assert "timestamp_format" not in draft.project.values and "timestamp_format" not in draft.applied
+
+
+def test_a_page_that_is_sent_as_it_is_changes_nothing_and_another_form_of_the_log_is_examined(
+    browser: TestClient, drop: Drop
+) -> None:
+    draft = drop("krankenhaus.csv", GERMAN.encode("cp1252"))
+    fields = {each.name: release.shown_value(draft, each) for each in SETTINGS if each.name not in ("log", "output")}
+    before, applied = draft.project, dict(draft.applied)
+    assert errors(browser.post(f"/release/{draft.id}", data=fields, headers=HX).text) == {}
+    assert (draft.project, draft.applied) == (before, applied)
+    answer = browser.post(f"/release/{draft.id}", data=fields | {"encoding": "latin-1"}, headers=HX)
+    assert answer.headers["HX-Redirect"] == f"/release/{draft.id}" and draft.is_unread
 
 
 def test_values_are_hidden_until_asked_for_and_the_look_is_recorded(
     browser: TestClient, bench: Workbench, drop: Drop
 ) -> None:
     draft = drop("krankenhaus.csv", GERMAN.encode("cp1252"))
-    page = browser.post(f"/release/{draft.id}/look").text
+    page = browser.post(f"/release/{draft.id}", data={"look": ""}).text
     assert "Röntgen" in page and not re.search(r"\b(60|30)\b", text_of(page))
     press(browser, draft, dataset="ward", epsilon="2")
     settled(browser, bench, draft.releasing)

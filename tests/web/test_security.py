@@ -16,7 +16,7 @@ from travas.web.drafts import Drafts
 from travas.web.security import WORKER, Access, listener, own_name
 
 SCREENS = ("/", "/words", "/check", "/release/x", "/result/x", "/jobs/x", "/preview.json", "/nowhere", "/thumbnail/x")
-CHANGES = ("/drafts", "/release/x", "/release/x/run", "/release/x/undo", "/release/x/look", "/jobs/x/cancel", "/check")
+CHANGES = ("/drafts", "/release/x", "/release/x/run", "/jobs/x/cancel", "/check")
 
 
 def test_without_the_link_there_is_nothing(stranger: TestClient) -> None:

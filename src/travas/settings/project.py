@@ -149,15 +149,16 @@ class Project:
         return str(self.values.get(name, default))
 
     def items(self, name: str) -> tuple[str, ...]:
-        """Return the values of a list.
+        """Return the values of a list, as text.
 
         Args:
             name: The setting.
 
         Returns:
-            The values; none if it is not set.
+            The values; the only one of another setting, and none if it is not set.
         """
-        return cast("tuple[str, ...]", self.values.get(name, ()))
+        value = self.values.get(name, ())
+        return value if isinstance(value, tuple) else (str(value),)
 
     def required(self, name: str) -> str:
         """Return the text of a setting without which there is no release.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -183,12 +184,8 @@ def new_budget(draft: Draft, mechanism: Mechanism) -> Budget:
 # ------------------------------------------------------------------------------------------------- what a form says
 
 
-def take(draft: Draft, form: FormData) -> bool:
-    """Take over the fields of a form; what is wrong keeps its old value, with an error.
-
-    Returns whether the page has other fields than before: what was left open is chosen, or the log is read in another form.
-    """
-    left_open = [choice.name for choice in draft.open_choices()]
+def take(draft: Draft, form: FormData) -> None:
+    """Take over the fields of a form; what is wrong keeps its old value, with an error."""
     draft.errors = {}
     if draft.examined is not None:
         draft.error = None
@@ -207,7 +204,6 @@ def take(draft: Draft, form: FormData) -> bool:
             draft.changed(each.name)
         except TravasError as error:
             draft.errors[each.name] = in_words(error)
-    return left_open != [choice.name for choice in draft.open_choices()] or draft.is_unread
 
 
 def _stated(setting: Setting, text: str) -> object:
@@ -281,31 +277,26 @@ def begin(bench: Workbench, draft: Draft) -> None:
 async def show(request: Request) -> Response:
     """The page of a draft. A log that was not examined yet is examined."""
     bench, draft = _find(request)
-    if draft is None:
-        return go(request, "/")
     if draft.is_unread and not bench.is_running(draft.examining):
         draft.examining = bench.start(draft.examination())
     return await _page(bench, draft, "release.html")
 
 
 async def change(request: Request) -> Response:
-    """Take over changed fields and answer with what follows from them."""
+    """Take over changed fields, take back what the doctor has set, or show the values, which is recorded."""
     bench, draft = _find(request)
-    if draft is None:
-        return go(request, "/")
-    take(draft, await request.form())
-    return (
-        await _page(bench, draft, "facts.html")
-        if "hx-request" in request.headers
-        else go(request, f"/release/{draft.id}")
-    )
+    form = await request.form()
+    take(draft, form)
+    if (name := str(form.get("undo", ""))) in draft.applied:
+        draft.take_back(name)
+    if "look" in form:
+        draft.looked_at = tuple(dict.fromkeys((*draft.looked_at, VALUES)))
+    return await _answer(request, bench, draft)
 
 
 async def start_release(request: Request) -> Response:
     """Take over the fields and start the release, once: a second press finds it running, or the draft in its next turn."""
     bench, draft = _find(request)
-    if draft is None:
-        return go(request, "/")
     form = await request.form()
     async with draft.lock:
         if not bench.is_running(draft.releasing):
@@ -317,11 +308,7 @@ async def start_release(request: Request) -> Response:
             except (TravasError, OSError) as error:
                 place = _place(error, "go") if isinstance(error, TravasError) else "go"
                 draft.errors.setdefault(place, in_words(error))
-    return (
-        await _page(bench, draft, "facts.html")
-        if "hx-request" in request.headers
-        else go(request, f"/release/{draft.id}")
-    )
+    return await _answer(request, bench, draft)
 
 
 def _check(draft: Draft, turn: str, facts: Facts) -> None:
@@ -336,64 +323,41 @@ def _check(draft: Draft, turn: str, facts: Facts) -> None:
         raise ParameterError(words, field=name)
 
 
-async def undo(request: Request) -> Response:
-    """Take back what the doctor has set."""
-    _, draft = _find(request)
-    if draft is not None:
-        form = await request.form()
-        take(draft, form)
-        if (name := str(form.get("undo", ""))) in draft.applied:
-            draft.take_back(name)
-    return go(request, f"/release/{draft.id}" if draft else "/")
-
-
-async def look(request: Request) -> Response:
-    """Show the first rows and the findings: a look at the log, which is recorded."""
-    _, draft = _find(request)
-    if draft is not None:
-        take(draft, await request.form())
-        if VALUES not in draft.looked_at:
-            draft.looked_at = (*draft.looked_at, VALUES)
-    return go(request, f"/release/{draft.id}" if draft else "/")
-
-
 async def save(request: Request) -> Response:
     """The settings as a project file, for the command line and for the next time."""
     _, draft = _find(request)
-    if draft is None:
-        return go(request, "/")
     name = draft.source if draft.origin == "original" else draft.title
     project = draft.project.with_values({"log": name or None})
     headers = {"Content-Disposition": 'attachment; filename="travas.toml"'}
     return Response(project.text(), media_type="application/toml", headers=headers)
 
 
+def _find(request: Request) -> tuple[Workbench, Draft]:
+    bench = workbench(request)
+    draft = bench.drafts.get(request.path_params["draft"])
+    if draft is None:
+        raise HTTPException(303, headers={"Location": "/"})
+    return bench, draft
+
+
+async def _answer(request: Request, bench: Workbench, draft: Draft) -> Response:
+    """What has changed, for HTMX. A log that is to be read in another form needs the whole page."""
+    if "hx-request" in request.headers and not draft.is_unread:
+        return await _page(bench, draft, "facts.html")
+    return go(request, f"/release/{draft.id}")
+
+
 async def _page(bench: Workbench, draft: Draft, template: str) -> Response:
-    facts = await asyncio.to_thread(facts_of, bench, draft)
     left_open = {choice.name for choice in draft.open_choices()}
     return page(
-        template,
-        draft=draft,
-        facts=facts,
-        kind=kind_of(draft.project),
-        kinds=KINDS,
-        expert=[each for each in EXPERT if each.name not in left_open],
-        value=partial(shown_value, draft),
-        settings=BY_NAME,
-        swap=template == "facts.html",
-        places=ERRORS,
-        releasing=draft.releasing if bench.is_running(draft.releasing) else "",
-        examining=draft.examining if bench.is_running(draft.examining) else "",
-        jobs=bench.jobs,
+        template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=kind_of(draft.project),
+        kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open], value=partial(shown_value, draft),
+        settings=BY_NAME, swap=template == "facts.html", places=ERRORS, jobs=bench.jobs, looked=VALUES in draft.looked_at,
+        releasing=bench.is_running(draft.releasing) and draft.releasing,
+        examining=bench.is_running(draft.examining) and draft.examining,
         datasets=[account.name for account in bench.ledger.accounts() if account.name],
         mechanisms=OFFERED[kind_of(draft.project)],
-        looked=VALUES in draft.looked_at,
-    )
-
-
-def _find(request: Request) -> tuple[Workbench, Draft | None]:
-    bench = workbench(request)
-    return bench, bench.drafts.get(request.path_params["draft"])
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------------- jobs
@@ -455,8 +419,6 @@ ROUTES = [
     Route("/release/{draft}", show),
     Route("/release/{draft}", change, methods=["POST"]),
     Route("/release/{draft}/run", start_release, methods=["POST"]),
-    Route("/release/{draft}/undo", undo, methods=["POST"]),
-    Route("/release/{draft}/look", look, methods=["POST"]),
     Route("/release/{draft}/travas.toml", save),
     Route("/jobs/{job}", progress),
     Route("/jobs/{job}/cancel", cancel, methods=["POST"]),
