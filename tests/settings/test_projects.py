@@ -215,6 +215,8 @@ def test_a_project_without_periods_releases_the_whole_log(travas: Run, folder: P
     for setting in ("every=month", "grace=7d", "period=2026-01"):  # every month the whole log: all of these add up
         ran = travas("release", "--set", setting)
         assert ran.code == 2 and "end_activity" in ran.err and not (folder / "releases").exists()
+        ran = travas("init", "clinic.csv", "-o", "no.toml", "--set", setting)
+        assert ran.code == 2 and "end_activity" in ran.err and not (folder / "no.toml").exists()
     assert travas("release").code == 0
     stated = json.loads((folder / "releases" / "whole-log" / "release.csv.guarantee.json").read_text())["release"]
     assert stated["profile"] == "pm4py"

@@ -155,7 +155,7 @@ def test_duckdb_writes_no_part_of_the_log_if_memory_is_short(in_duckdb: Path, mo
     connect = duckdb.connect
 
     def with_little_memory(path: Path, read_only: bool, config: dict[str, Any]) -> Any:
-        return connect(path, read_only=read_only, config=config | {"memory_limit": "30MB"})
+        return connect(path, read_only=read_only, config=config | {"memory_limit": "60MB"})
 
     large = (
         "SELECT (n % 9)::text || e.case_id AS case_id, activity, timestamp FROM events e, range(20_000) r(n) ORDER BY 1"

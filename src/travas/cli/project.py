@@ -78,6 +78,7 @@ def init(
     """
     from ..outputs.atomic import check_target
     from ..settings.project import Project
+    from ..settings.series import with_period
     from ..settings.table import BY_NAME
 
     check_target(output, existing(force))
@@ -89,6 +90,7 @@ def init(
         draft = _asked(draft, diagnosis.choices)
     if {"end_activity", "gap"} & set(draft.values):
         draft = draft.with_values({"every": "month", "grace": "7d", **draft.values})
+    with_period(draft)  # refuses periods without a rule that closes a case
     draft.save(output, existing(force))
     facts = diagnosis.as_json() | {"project": str(output), "next": _release_command(output)}
     answer(as_json, facts, *_found(diagnosis, draft, output))
