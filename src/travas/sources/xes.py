@@ -20,7 +20,7 @@ open then but `<log>`. A plain trace is complete in itself, so behind it the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -85,7 +85,7 @@ class EventTable:
 
         Values are text, and empty ones null; what no event has is no column. A trace without a name is called by its number.
         """
-        owner = pl.Series(np.repeat(np.arange(len(self._lengths)), self._lengths))
+        owner = np.repeat(np.arange(len(self._lengths)), self._lengths)
         names = [each.get(CASE) or f"trace {number}" for number, each in enumerate(self.traces, start=1)]
         of_trace = [key for key in _names(self.traces) if key != CASE and is_wanted(key)]
         own = [pl.Series(key, [each.get(key) or None for each in self.traces], pl.String) for key in of_trace]
@@ -106,23 +106,16 @@ def events_of(paths: Sequence[Path], keys: Sequence[str] | None = None) -> Event
     """Read the attributes of the events of files, or those with some keys, and all attributes of traces."""
     table = EventTable(keys)
     for path in paths:
-        scanner = None if keys is None else TraceScanner(keys)
-        _Document(path, keys, table, table.add_events, scanner).read()
+        _Document(path, keys, table).read()
     return table
 
 
 def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where: str) -> Log:
     """Read the variants of XES files, which may be compressed; several files are one log."""
     traces = TraceLog(where, reading)
-    keys = traces.event_keys
-
-    def add(own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes]]) -> None:
-        traces.add(own, [[event.get(key) for event in events] for key in keys], len(events))
-
     for number, path in enumerate(paths):
         traces.is_escaped = False
-        document = _Document(path, keys, traces, add, TraceScanner(keys))
-        document.read(partial(_part, progress, number, len(paths)))
+        _Document(path, traces.event_keys, traces).read(partial(_part, progress, number, len(paths)))
         traces.flush()
     return traces.variants(partial(_present, paths[0]))
 
@@ -137,12 +130,10 @@ class _Document:
     def __init__(
         self,
         path: Path,
-        keys: Collection[str] | None,
-        sink: Any,
-        add: Callable[[Mapping[bytes, bytes], Sequence[Mapping[str, bytes]]], None],
-        scanner: TraceScanner | None = None,
+        keys: Sequence[str] | None,
+        sink: TraceLog | EventTable,
     ) -> None:
-        self.path, self.where, self.keys, self.sink, self.add = path, str(path), keys, sink, add
+        self.path, self.where, self.keys, self.sink = path, str(path), keys, sink
         # no collect_ids=False: with it, lxml opens the file that a DOCTYPE names
         self.parser = etree.XMLPullParser(
             events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
@@ -153,7 +144,8 @@ class _Document:
         self.trace_tag = self.event_tag = ""
         self.number = 0
         self.head = b""
-        self.scanner, self.not_plain, self.has_skipped = scanner, 0, False
+        self.scanner = None if keys is None else TraceScanner(keys)
+        self.not_plain, self.has_skipped = 0, False
         self.is_behind_end = self.is_in_log = self.has_ended = self.is_in_body = False
 
     def read(self, progress: Progress = lambda _: None) -> None:
@@ -162,7 +154,7 @@ class _Document:
             self._read(progress)
         except etree.XMLSyntaxError as error:
             if self.has_skipped:  # the parser must see all of it for the position of the error in the file
-                return _Document(self.path, self.keys, self.sink, lambda *_: None).read()
+                return _Document(self.path, None, EventTable()).read()
             raise _malformed(self.where, error) from None
 
     def _read(self, progress: Progress) -> None:
@@ -275,7 +267,7 @@ class _Document:
             raise self._misplaced(
                 "an <event>", "is inside an event or an attribute, or in another namespace than <log>"
             )
-        self.add(own, events)
+        self.sink.add_events(own, events)
 
     def _misplaced(self, element: str, problem: str) -> LogError:
         """Return the error for an element of a trace that may be an event and would not be counted."""
