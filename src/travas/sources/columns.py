@@ -26,69 +26,41 @@ from .reading import STANDARD, TRACE_LEVEL, Reading, by_column
 _NAMES = "text, whole numbers, true or false, categories, dates and timestamps"
 
 
-FURTHER: dict[str, dict[str, tuple[str, ...]]] = {
-    "case": {
-        "English": ("case number", "case no", "case key", "case identifier", "case name", "trace", "trace id", "trace name",
-                    "process instance", "process instance id", "instance id", "ticket", "ticket id", "ticket number"),
-        "German": ("Fall", "Fall-ID", "Fallnummer", "Fall-Nr", "Fallkennung", "Vorgang", "Vorgangs-ID", "Vorgangsnummer",
-                   "Vorgangs-Nr", "Prozessinstanz"),
-        "French": ("cas", "id cas", "id du cas", "identifiant du cas", "numéro de cas", "numéro du cas", "dossier",
-                   "id dossier", "numéro de dossier", "n° dossier"),
-        "Dutch": ("zaak", "zaak-id", "zaaknummer", "zaakidentificatie", "geval", "dossiernummer", "casusnummer", "casus"),
-        "Spanish": ("caso", "id caso", "id del caso", "número de caso", "expediente", "número de expediente"),
-        "Italian": ("id del caso", "numero caso", "pratica", "numero pratica", "id pratica"),
-        "Portuguese": ("id do caso", "número do caso", "processo", "número do processo"),
-        "Celonis": ("_CASE_KEY", "CASE_KEY"),
-        "UiPath": ("Case_ID",),
-        "SAP": ("c_caseid", "OBJECTID"),
-        "ServiceNow": ("documentkey", "incident number"),
-        "Salesforce": ("CaseId", "OpportunityId", "ParentId"),
-    },
-    "activity": {
-        "English": ("activity name", "activity id", "activity label", "event", "event name", "task", "task name", "step",
-                    "step name", "action", "operation"),
-        "German": ("Aktivität", "Aktivitätsname", "Tätigkeit", "Ereignis", "Schritt", "Arbeitsschritt", "Prozessschritt",
-                   "Aufgabe", "Maßnahme"),
-        "French": ("activité", "nom de l'activité", "nom activité", "événement", "tâche", "étape", "action"),
-        "Dutch": ("activiteit", "naam activiteit", "activiteitnaam", "gebeurtenis", "taak", "stap", "handeling"),
-        "Spanish": ("actividad", "nombre de la actividad", "evento", "tarea", "paso"),
-        "Italian": ("attività", "nome attività", "evento", "compito", "fase"),
-        "Portuguese": ("atividade", "nome da atividade", "evento", "tarefa", "etapa", "passo"),
-        "Celonis": ("ACTIVITY_EN", "ACTIVITY_DE"),
-        "UiPath": ("Activity", "Event"),
-        "SAP": ("event_name", "TCODE"),
-        "ServiceNow": ("newvalue",),
-        "Salesforce": ("NewValue", "StageName"),
-    },
-    "timestamp": {
-        "English": ("time", "date", "datetime", "date time", "event time", "event timestamp", "event date", "time stamp",
-                    "complete timestamp", "completion time", "complete time", "completed at", "end", "end time", "end date",
-                    "end timestamp", "start", "start time", "start date", "start timestamp", "started at"),
-        "German": ("Zeit", "Zeitstempel", "Zeitpunkt", "Datum", "Uhrzeit", "Datum Uhrzeit", "Datum/Uhrzeit", "Ende",
-                   "Endzeit", "Endzeitpunkt", "Beginn", "Startzeit", "Startzeitpunkt", "Anfang"),
-        "French": ("horodatage", "date et heure", "date heure", "heure", "date de fin", "fin", "date de début", "début"),
-        "Dutch": ("tijdstip", "tijd", "tijdstempel", "datum", "datum tijd", "einde", "eindtijd", "begin", "starttijd"),
-        "Spanish": ("fecha", "hora", "fecha y hora", "fecha hora", "marca de tiempo", "fecha de fin", "fecha de inicio"),
-        "Italian": ("data", "ora", "data e ora", "data ora", "marca temporale", "data fine", "data inizio"),
-        "Portuguese": ("data", "hora", "data e hora", "data hora", "carimbo de data/hora", "data de fim", "data de início"),
-        "Celonis": ("EVENTTIME", "EVENT_TIME"),
-        "Disco": ("Complete Timestamp", "Start Timestamp"),
-        "UiPath": ("Event_end", "Event_start"),
-        "SAP": ("end_time", "start_time", "UDATE"),
-        "ServiceNow": ("sys_created_on", "sys_updated_on"),
-        "Salesforce": ("CreatedDate", "LastModifiedDate"),
-    },
-    "lifecycle": {
-        "English": ("transition", "lifecycle transition", "life cycle", "lifecycle state"),
-        "German": ("Lebenszyklus",),
-        "French": ("cycle de vie",),
-        "Dutch": ("levenscyclus",),
-        "Spanish": ("ciclo de vida",),
-        "Italian": ("ciclo di vita",),
-        "Portuguese": ("ciclo de vida",),
-    },
+_FURTHER = {
+    "case": """
+        case number, case no, case key, case identifier, case name, trace, trace id, trace name, process instance,
+        process instance id, instance id, ticket, ticket id, ticket number, documentkey, incident number, ObjectID, c_caseid,
+        OpportunityId, ParentId,
+        Fall, Fall-ID, Fallnummer, Fall-Nr, Fallkennung, Vorgang, Vorgangs-ID, Vorgangsnummer, Vorgangs-Nr, Prozessinstanz,
+        cas, id cas, id du cas, identifiant du cas, numéro de cas, numéro du cas, dossier, id dossier, numéro de dossier,
+        n° dossier,
+        zaak, zaak-id, zaaknummer, zaakidentificatie, geval, dossiernummer, casusnummer, casus,
+        caso, id caso, id del caso, número de caso, expediente, número de expediente,
+        numero caso, pratica, numero pratica, id pratica, id do caso, número do caso, processo, número do processo""",
+    "activity": """
+        activity name, activity id, activity label, activity en, activity de, event, event name, task, task name, step, step name,
+        action, operation, tcode, newvalue, stagename,
+        Aktivität, Aktivitätsname, Tätigkeit, Ereignis, Schritt, Arbeitsschritt, Prozessschritt, Aufgabe, Maßnahme,
+        activité, nom de l'activité, nom activité, événement, tâche, étape,
+        activiteit, naam activiteit, activiteitnaam, gebeurtenis, taak, stap, handeling,
+        actividad, nombre de la actividad, evento, tarea, paso, attività, nome attività, compito, fase, atividade,
+        nome da atividade, tarefa, etapa, passo""",
+    "timestamp": """
+        time, date, datetime, event time, event timestamp, event date, complete timestamp, completion time, complete time,
+        completed at, end, end time, end date, end timestamp, event end, start, start time, start date, start timestamp,
+        started at, event start, udate, sys created on, sys updated on, created date, last modified date,
+        Zeit, Zeitstempel, Zeitpunkt, Datum, Uhrzeit, Datum Uhrzeit, Ende, Endzeit, Endzeitpunkt, Beginn, Startzeit,
+        Startzeitpunkt, Anfang,
+        horodatage, date et heure, date heure, heure, date de fin, fin, date de début, début,
+        tijdstip, tijd, tijdstempel, datum tijd, einde, eindtijd, begin, starttijd,
+        fecha, hora, fecha y hora, fecha hora, marca de tiempo, fecha de fin, fecha de inicio,
+        data, ora, data e ora, data ora, marca temporale, data fine, data inizio,
+        data e hora, data hora, carimbo de data/hora, data de fim, data de início""",
+    "lifecycle": """
+        transition, lifecycle transition, life cycle, lifecycle state, Lebenszyklus, cycle de vie, levenscyclus, ciclo de vida,
+        ciclo di vita""",
 }  # fmt: skip
-"""Further names of each role, by the language or the program whose exports use them."""
+"""Further names of each role, in English and in other languages, and of programs such as Celonis, UiPath, SAP and Disco."""
 
 
 def plain(name: str) -> str:
@@ -102,9 +74,7 @@ def plain(name: str) -> str:
 
 
 _PLAIN_STANDARD = {role: tuple(map(plain, names)) for role, names in STANDARD.items()}
-_PLAIN_FURTHER = {
-    role: frozenset(plain(name) for names in lists.values() for name in names) for role, lists in FURTHER.items()
-}
+_PLAIN_FURTHER = {role: frozenset(map(plain, names.split(","))) for role, names in _FURTHER.items()}
 
 
 def candidates(role: str, present: Sequence[str]) -> list[str]:

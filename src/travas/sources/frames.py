@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import attrs
 import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError
@@ -23,12 +22,6 @@ from .reading import Reading
 
 _WHERE = "data frame"
 _EMPTY_NAME = "__UNNAMED__"
-_PM4PY_KEYS = {
-    "case": "pm4py:param:case_id_key",
-    "activity": "pm4py:param:activity_key",
-    "timestamp": "pm4py:param:timestamp_key",
-}
-
 ArrowFormat = Literal["parquet", "arrow"]
 Use = Literal["name", "time", "number"]
 
@@ -96,35 +89,15 @@ def frame_of_csv(text: str) -> pl.DataFrame:
 
 
 def read_frame(frame: Any, reading: Reading) -> Log:
-    """Read the variants of a frame of Polars or pandas, or a table, record batch or reader of Arrow.
-
-    Columns that pm4py noted in the attributes of a pandas `DataFrame` are used where none is set.
-    """
+    """Read the variants of a frame of Polars or pandas, or a table, record batch or reader of Arrow."""
     lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
     is_arrow = type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema")
     is_pandas = not isinstance(lazy, pl.LazyFrame) and not is_arrow
     present = list(map(str, getattr(frame, "columns", ()))) if is_pandas else []
     if not isinstance(lazy, pl.LazyFrame):
-        reading = _noted_by_pm4py(frame, reading)
         lazy = (_from_arrow(frame) if is_arrow else _from_pandas(frame, reading)).lazy()
     with polars_faults(_WHERE, "a table", "collect or convert it first"):
         return table_variants(lazy, reading, _WHERE, present=present)
-
-
-def _noted_by_pm4py(frame: Any, reading: Reading) -> Reading:
-    """Return the reading with the columns of `pm4py.format_dataframe`, where none is set."""
-    attributes = getattr(frame, "attrs", None)
-    if not isinstance(attributes, dict):
-        return reading
-    stated = {role: attributes.get(key) for role, key in _PM4PY_KEYS.items()}
-    noted = {role: name for role, name in stated.items() if isinstance(name, str) and name in frame.columns}
-    activity = (noted["activity"],) if "activity" in noted else ()
-    return attrs.evolve(
-        reading,
-        case=reading.case or noted.get("case"),
-        activity=reading.activity or activity,
-        timestamp=reading.timestamp or (None if reading.order == "file" else noted.get("timestamp")),
-    )
 
 
 def _from_arrow(frame: Any) -> pl.DataFrame:
