@@ -21,7 +21,7 @@ from ..errors import LogError, MissingExtraError, ParameterError, TravasError
 from ..log.log import Log
 from .columns import Columns
 from .events import table_variants
-from .files import database_file, url_scheme
+from .files import database_file, unopened, url_scheme
 from .reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
@@ -220,8 +220,7 @@ def _file_format(path: Path) -> str:
         with path.open("rb") as file:
             head = file.read(16)
     except OSError as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be opened ({error.strerror})"
-        raise LogError(f"{path}: {reason}; check the path") from None
+        raise unopened(path, error) from None
     if head[8:12] == b"DUCK":
         return _DUCKDB
     if head == b"SQLite format 3\0":

@@ -131,11 +131,11 @@ def _read_files(source: str | Path, reading: Reading, progress: Progress) -> Log
     path = Path(source)
     if (path / "_delta_log").is_dir() or any((path / "metadata").glob("*.metadata.json")):
         raise LogError(f"{path}: a Delta or Iceberg table, whose files must not be read directly; read it with Spark")
-    listed = listing(path)
-    for file in listed.files:
+    files, notes = listing(path)
+    for file in files:
         check_file(file, reading.format)
-    variants = _of_files(listed.files, reading, str(source), progress)
-    return replace(variants, notes=(*listed.notes, *variants.notes)) if listed.notes else variants
+    variants = _of_files(files, reading, str(source), progress)
+    return replace(variants, notes=(*notes, *variants.notes)) if notes else variants
 
 
 def _of_files(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Log:

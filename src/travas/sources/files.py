@@ -14,10 +14,9 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from importlib import import_module
 from pathlib import Path, PurePath
-from types import ModuleType
 from typing import IO, Any, Literal, TypeGuard
 from urllib.parse import unquote
 
@@ -103,16 +102,18 @@ def check_file(path: Path, form: Format | None) -> None:
         if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for its writer
             raise LogError(f"{path}: not a regular file; save the log to a file first, or use - for standard input")
         path.open("rb").close()
-    except FileNotFoundError:
-        raise LogError(f"{path}: no such file; check the path") from None
     except (OSError, ValueError) as error:
-        raise error if isinstance(error, LogError) else unopened(path, error) from None
+        raise unopened(path, error) from None
     if not status.st_size:
         raise LogError(f"{path}: the file is empty; check that it is the right file")
 
 
 def unopened(path: Path, error: Exception) -> LogError:
     """Return the error for a path that cannot be opened."""
+    if isinstance(error, LogError):
+        return error
+    if isinstance(error, FileNotFoundError):
+        return LogError(f"{path}: no such file; check the path")
     reason = getattr(error, "strerror", None) or "not a path"
     return LogError(f"{path}: cannot be opened ({reason}); check the path and your permissions")
 
@@ -125,33 +126,31 @@ def is_pattern(name: str) -> bool:
     return any(mark in name for mark in "*?[")
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The files of one log, sorted by name, and notes about files that are not read."""
+def listing(path: Path) -> tuple[list[Path], tuple[str, ...]]:
+    """List the files of a log, sorted by name: a file, a folder or a glob; and a note about files that are not read.
 
-    files: tuple[Path, ...]
-    notes: tuple[str, ...] = ()
-
-
-def listing(path: Path, suffixes: Sequence[str] = FOLDER_SUFFIXES) -> Listing:
-    """List the files of a log: a file, a folder or a glob; a path that exists is not a glob.
-
-    Other files in a folder than those with the suffixes are noted. Unreadable folders and links to folders are refused.
+    A path that exists is not a glob. Unreadable folders and links to folders are refused.
     """
-    listed = Listing((path,))
+    present: list[Path] = [path]
+    suffixes: tuple[str, ...] = ("",)
     try:
         if path.is_dir():
-            listed = _sorted(path, list(_files_below(path)), tuple(suffixes))
+            present, suffixes = list(_files_below(path)), FOLDER_SUFFIXES
         elif not path.exists() and is_pattern(str(path)):
-            listed = _sorted(path, [file for file in matches_of(path) if not file.is_dir()], ("",))
-    except LogError:
-        raise
+            present = [file for file in matches_of(path) if not file.is_dir()]
     except (OSError, ValueError) as error:
         raise unopened(Path(getattr(error, "filename", None) or path), error) from None
-    for file in listed.files:
+    files = sorted(file for file in present if file.name.lower().endswith(suffixes))
+    if not files:
+        raise LogError(f"{path}: contains no log; use a file, or a folder or glob of files of one format")
+    for file in files:
         if not is_encodable(str(file)):  # Polars cannot open it
             raise LogError(f"{str(file)!r}: the name is not valid UTF-8; rename the file or its folder")
-    return listed
+    others = sorted(set(present) - set(files))
+    names = ", ".join(repr(str(file.relative_to(path))) for file in others[:_SHOWN])
+    more = ", …" if len(others) > _SHOWN else ""
+    what = "1 file is" if len(others) == 1 else f"{len(others):,} files are"
+    return files, (f"{what} not read because of the file extension: {names}{more}",) if others else ()
 
 
 def matches_of(pattern: Path) -> Iterator[Path]:
@@ -166,23 +165,10 @@ def _files_below(path: Path) -> Iterator[Path]:
         raise error
 
     for folder, folders, files in os.walk(path, onerror=refuse):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
+        folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
         if link := next((Path(folder, name) for name in folders if Path(folder, name).is_symlink()), None):
             raise LogError(f"{link}: a link to a folder, which is not followed; replace it with the folder")
-        yield from (Path(folder, name) for name in files if not _is_hidden(name))
-
-
-def _sorted(path: Path, present: Sequence[Path], suffixes: tuple[str, ...]) -> Listing:
-    files = sorted(file for file in present if file.name.lower().endswith(suffixes))
-    if not files:
-        raise LogError(f"{path}: contains no log; use a file, or a folder or glob of files of one format")
-    others = sorted(set(present) - set(files))
-    if not others:
-        return Listing(tuple(files))
-    names = ", ".join(repr(str(file.relative_to(path))) for file in others[:_SHOWN])
-    more = ", …" if len(others) > _SHOWN else ""
-    what = "1 file is" if len(others) == 1 else f"{len(others):,} files are"
-    return Listing(tuple(files), (f"{what} not read because of the file extension: {names}{more}",))
+        yield from (Path(folder, name) for name in files if not name.startswith(_HIDDEN))
 
 
 # --- compression
@@ -212,8 +198,8 @@ def content(path: Path, progress: Progress) -> bytes:
 def member_of(path: Path) -> str:
     """Return the name of the only log in a zip archive; hidden files and folders are ignored."""
     with _archive(path) as archive:
-        names = [name for name in archive.namelist() if not any(map(_is_hidden, name.split("/")))]
-    logs = [name for name in names if format_of(name) in _TEXT.values() and not name.lower().endswith(tuple(_PACKINGS))]
+        names = [name for name in archive.namelist() if not any(part.startswith(_HIDDEN) for part in name.split("/"))]
+    logs = [name for name in names if suffix_of(PurePath(name), tuple(_TEXT))]
     if len(logs) != 1:
         number = "no log" if not logs else f"{len(logs):,} logs"
         raise LogError(
@@ -221,10 +207,6 @@ def member_of(path: Path) -> str:
             "unpack it, and use the file or the folder"
         )
     return logs[0]
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(_HIDDEN)
 
 
 @contextmanager
@@ -243,64 +225,60 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
 def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, None]:
     """Yield the decompressed content of a file in pieces, none of them empty."""
     packing, suffix = packing_of(path), path.suffix.lower()
-    if suffix in _PACKINGS and packing != _PACKINGS[suffix]:
+    if packing != (expected := _PACKINGS.get(suffix, packing)):
         raise LogError(
-            f"{path}: has the extension {path.suffix} but is not compressed with {_PACKINGS[suffix]}; rename or compress it"
+            f"{path}: has the extension {suffix} but is not compressed with {expected}; rename or compress it"
         )
-    if packing == "zip" and suffix != ".zip":
-        raise LogError(f"{path}: is a zip archive or a workbook, not text; rename it to .zip or .xlsx")
     if packing == "zip":
-        name = member_of(path)
-        with _archive(path) as archive, archive.open(name) as member:
+        if suffix != ".zip":
+            raise LogError(f"{path}: is a zip archive or a workbook, not text; rename it to .zip or .xlsx")
+        with _archive(path) as archive, archive.open(member_of(path)) as member:
             yield from iter(lambda: member.read(size), b"")
         return
-    damaged: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
-    stream: Any = raw
+    pieces, damaged = iter(lambda: raw.read(size), b""), tuple[type[Exception], ...]()
     if packing == "gzip":
-        fast = _isal()
-        stream = (fast.igzip if fast else gzip).GzipFile(fileobj=raw, mode="rb")
-        damaged += (fast.isal_zlib.error,) if fast else ()
+        pieces, damaged = _gzip(raw, size)
     elif packing == "zstd":
-        damaged += (_zstandard().ZstdError,)
+        pieces, damaged = _zstd(raw)
     try:
-        yield from _zstd(raw) if packing == "zstd" else iter(lambda: stream.read(size), b"")
+        yield from pieces
     except EOFError:
         raise LogError(f"{path}: the {packing} file is truncated; copy it again") from None
     except damaged as error:
         raise LogError(f"{path}: the {packing} file is damaged ({error}); copy it again") from None
 
 
-def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content of all frames."""
-    library = _zstandard()
-    frame, pending = None, b""
-    while pending := pending or raw.read(_ZSTD_BYTES):
-        if frame is None:
-            frame = library.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-        if piece := frame.decompress(pending):
-            yield piece
-        pending = frame.unused_data if frame.eof else b""
-        frame = None if frame.eof else frame
-    if frame is not None:
-        raise EOFError
+_Unpacked = tuple[Iterator[bytes], tuple[type[Exception], ...]]
+"""The content, and what the library raises if it is damaged. EOFError means that it is truncated."""
 
 
-def _isal() -> ModuleType | None:
-    """Return the fast decompression of gzip, if it is installed."""
-    try:
-        import isal.igzip
-        import isal.isal_zlib
-    except ImportError:
-        return None
-    return isal
+def _gzip(raw: IO[bytes], size: int) -> _Unpacked:
+    library: Any = gzip
+    damaged: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
+    with suppress(ImportError):  # it is faster
+        library, damaged = import_module("isal.igzip"), (*damaged, import_module("isal.isal_zlib").error)
+    stream = library.GzipFile(fileobj=raw, mode="rb")
+    return iter(lambda: stream.read(size), b""), damaged
 
 
-def _zstandard() -> Any:
+def _zstd(raw: IO[bytes]) -> _Unpacked:
     try:
         import zstandard
     except ImportError:
         raise MissingExtraError("reading a Zstandard file", "compression") from None
-    return zstandard
+
+    def frames() -> Iterator[bytes]:
+        frame, pending = None, b""
+        while pending := pending or raw.read(_ZSTD_BYTES):
+            frame = frame or zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+            if piece := frame.decompress(pending):
+                yield piece
+            pending = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+        if frame is not None:
+            raise EOFError
+
+    return frames(), (zstandard.ZstdError,)
 
 
 # --- encodings: those in which no character changes how the following ones are decoded
@@ -310,20 +288,18 @@ def check_encoding(name: str) -> None:
     """Raise ParameterError for unknown encodings and for those with a state across lines (ISO 2022, UTF-7, HZ)."""
     try:
         codec = codecs.lookup(name).name
-    except (LookupError, ValueError, UnicodeError):
-        raise ParameterError(
-            f"encoding is {name!r}, which does not exist; try utf-8 or cp1252", field="encoding"
-        ) from None
+    except (LookupError, ValueError):
+        codec = ""
     if codec not in _UNICODE | _SEVERAL_BYTES and not _ONE_BYTE.fullmatch(codec):
         raise ParameterError(
             f"encoding is {name!r}, which is not supported; try utf-8, utf-16 or cp1252", field="encoding"
         )
 
 
-def check_xml_encoding(where: str, name: str | None) -> None:
+def check_xml_encoding(where: str, name: str) -> None:
     """Refuse an XML document that declares an encoding which is not supported."""
     try:
-        check_encoding(_XML_NAMES.get((name or "utf-8").lower(), name or "utf-8"))
+        check_encoding(_XML_NAMES.get(name.lower(), name))
     except ParameterError:
         raise LogError(
             f"{where}: the XML declaration has the encoding {name!r}, which is not supported; convert the file to UTF-8"
@@ -368,12 +344,11 @@ def location_of(source: Any) -> str | None:
     if not isinstance(source, str | Path) or str(source) == "-":
         return None
     try:
-        if (path := database_file(source)) is None:
-            if isinstance(source, str) and url_scheme(source):
-                return None
-            path = Path(source)
-            if path.exists():
-                return str(path.resolve()) if path.is_file() or path.is_dir() else None
+        if (file := database_file(source)) is None and isinstance(source, str) and url_scheme(source):
+            return None
+        path = file or Path(source)
+        if path.exists():
+            return str(path.resolve()) if path.is_file() or path.is_dir() else None
         parts = path.absolute().parts
         first = next((index for index, part in enumerate(parts) if is_pattern(part)), len(parts))
         return str(Path(*parts[:first]).resolve().joinpath(*parts[first:]))

@@ -177,7 +177,7 @@ class _Document:
             raise LogError(
                 f"{self.where}: not an XES log, the root element is not <log>; check that it is the right file"
             )
-        check_xml_encoding(self.where, root.getroottree().docinfo.encoding)  # not known before
+        check_xml_encoding(self.where, root.getroottree().docinfo.encoding or "utf-8")  # not known before
         self._stray(root[:])
 
     def _read_piece(self, piece: bytes) -> None:

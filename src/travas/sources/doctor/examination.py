@@ -15,7 +15,6 @@ import polars as pl
 from ...errors import LogError, ParameterError
 from ..columns import candidates, person_columns
 from ..files import (
-    FOLDER_SUFFIXES,
     SUFFIXES,
     Format,
     chunks,
@@ -105,21 +104,21 @@ class Examination:
 
     def of_files(self, path: Path) -> pl.DataFrame | None:
         """Return the table of events of files; None if they cannot be read as they are."""
-        listed = listing(path, FOLDER_SUFFIXES)
-        self.findings += [Observation("files", note) for note in listed.notes]
-        first = listed.files[0]
+        files, notes = listing(path)
+        self.findings += [Observation("files", note) for note in notes]
+        first = files[0]
         if not first.is_file() or not first.stat().st_size:
             raise LogError(f"{first}: no such file, or it is empty; check the path")
         try:
             form = self._format(first)
             if form == "xes":
-                return self._xes(listed.files)
+                return self._xes(files)
             if form == "csv" or form == "tsv":
-                return self._text(listed.files, form)
+                return self._text(files, form)
             if form == "xlsx":
                 return self._excel(first)
             with polars_faults(str(first), form.capitalize()):
-                return scan_arrow(listed.files, form).collect()
+                return scan_arrow(files, form).collect()
         except LogError as error:
             self.findings.append(Observation("file", str(error), "problem", error.field))
             return None
