@@ -10,7 +10,7 @@ from typing import Any
 from browser import Server
 from playwright.sync_api import expect
 
-PATIENCE = 8_000
+PATIENCE = 60_000
 """Milliseconds until a test fails, so that a busy machine is slow and not broken."""
 expect.set_options(timeout=PATIENCE)
 

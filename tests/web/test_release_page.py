@@ -100,6 +100,15 @@ def test_what_is_wrong_is_said_at_its_field_and_costs_nothing(
     assert not bench.ledger.history() and not bench.archive.records()
 
 
+def test_a_number_of_cases_is_proposed_with_a_person(browser: TestClient, draft: Any) -> None:
+    fields = {each.name: release.shown_value(draft, each) for each in SETTINGS if each.name in ("unit", "max_cases")}
+    assert fields == {"unit": "", "max_cases": "3"}
+    assert errors(browser.post(f"/release/{draft.id}", data=fields | {"unit": "activity"}, headers=HX).text) == {}
+    assert draft.project.values["max_cases"] == 3
+    browser.post(f"/release/{draft.id}", data=fields, headers=HX)
+    assert "max_cases" not in draft.project.values
+
+
 def test_the_budget_is_enforced(browser: TestClient, bench: Workbench, draft: Any) -> None:
     bench.ledger.create_budget("ward", epsilon=1, delta="1e-5")
     press(browser, draft)
@@ -224,8 +233,12 @@ def test_every_setting_is_on_the_page_or_is_left_out_on_purpose(browser: TestCli
     assert {each.name for each in SETTINGS} - names == left_out
 
 
-def test_a_made_up_picture_needs_no_log(browser: TestClient) -> None:
-    model = browser.get("/preview.json", params={"kind": "process map", "epsilon": "2"}).json()
+def test_a_made_up_picture_needs_no_log(browser: TestClient, bench: Workbench) -> None:
+    wanted = {"kind": "process map", "epsilon": "2"}
+    assert browser.get("/preview.json", params=wanted).status_code == 202
+    (number,) = bench.pictures.values()
+    bench.jobs[number].join(120)
+    model = browser.get("/preview.json", params=wanted).json()
     assert "register" in {one["name"] for one in model["activities"]}
-    assert browser.get("/preview.json", params={"kind": "process map", "epsilon": "x"}).status_code == 422
-    assert browser.get("/preview.json", params={"kind": "x", "epsilon": "1"}).status_code == 422
+    assert browser.get("/preview.json", params=wanted | {"epsilon": "x"}).status_code == 404
+    assert browser.get("/preview.json", params=wanted | {"kind": "x"}).status_code == 404

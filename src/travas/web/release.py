@@ -54,6 +54,9 @@ ERRORS = (*(each.name for each in _SHOWN), "log", "budget", "go")
 VALUES = "the first rows of the log and the doctor's findings"
 """What was looked at, in the words of the report."""
 
+_PROPOSED_CASES = "3"
+"""What a page proposes as the most cases of a person, whatever is in the log."""
+
 _DELTA_OF_NEW = Fraction(1, 10**5)
 
 
@@ -167,8 +170,8 @@ def _budget(ledger: Ledger, draft: Draft, mechanism: Mechanism | None, errors: d
     spent, cost = (float(100 * part / budget.epsilon) for part in (budget.epsilon - left[0], mechanism.epsilon))
     if possible < 1:
         errors.setdefault("dataset", f"the budget does not allow this: {account.remainder if account else budget} left")
-        return Ring(min(spent, 100), 0, "0", "such releases left"), is_new
-    return Ring(spent, cost, f"{possible - 1:,}", "such releases left"), is_new
+        return Ring(min(spent, 100), 0, "0", "such releases\nleft"), is_new
+    return Ring(spent, cost, f"{possible - 1:,}", "such releases\nleft"), is_new
 
 
 def new_budget(draft: Draft, mechanism: Mechanism) -> Budget:
@@ -204,6 +207,8 @@ def take(draft: Draft, form: FormData) -> None:
             draft.changed(each.name)
         except TravasError as error:
             draft.errors[each.name] = in_words(error)
+    if not draft.project.stated("unit"):
+        draft.set("max_cases", None)
 
 
 def _stated(setting: Setting, text: str) -> object:
@@ -216,6 +221,8 @@ def shown_value(draft: Draft, setting: Setting) -> str:
     """The text of a field."""
     if setting.name in COLUMNS:
         return draft.column(setting.name)
+    if setting.name == "max_cases" and not draft.project.stated("unit"):
+        return _PROPOSED_CASES
     return "\n".join(draft.project.items(setting.name))
 
 
@@ -301,7 +308,6 @@ async def start_release(request: Request) -> Response:
     async with draft.lock:
         if not bench.is_running(draft.releasing):
             take(draft, form)
-            draft.error = None
             try:
                 _check(draft, str(form.get("turn", "")), await asyncio.to_thread(facts_of, bench, draft))
                 await asyncio.to_thread(begin, bench, draft)
@@ -394,24 +400,18 @@ def made_up(kind: Kind, epsilon: str, watch: JobWatch) -> dict[str, Any]:
 
 
 async def preview(request: Request) -> Response:
-    """The made-up picture of a kind at an ε, drawn once by a job and kept."""
-    bench = workbench(request)
-    kind, epsilon = request.query_params.get("kind", ""), request.query_params.get("epsilon", "")
+    """The made-up picture of a kind at an ε, drawn once by a job and kept; nothing yet while it is drawn."""
+    bench, kind = workbench(request), next((each for each in KINDS if each == request.query_params.get("kind")), None)
     try:
-        wanted = str(exact_epsilon(epsilon))
-    except ParameterError as error:
-        return JSONResponse({"error": in_words(error)}, 422)
-    found = next((each for each in KINDS if each == kind), None)
-    if found is None:
-        return JSONResponse({"error": "no such kind"}, 422)
-    job = bench.pictures.get((found, wanted))
-    if job is None:
-        job = bench.pictures[found, wanted] = Job(made_up, found, wanted)
-        bench.start(job)
-    await asyncio.to_thread(job.join)
-    if job.error is not None:
-        return JSONResponse({"error": in_words(job.error)}, 422)
-    return JSONResponse(job.result)
+        epsilon = str(exact_epsilon(request.query_params.get("epsilon", "")))
+    except ParameterError:
+        kind = None
+    if kind is None:
+        raise HTTPException(404)
+    if (kind, epsilon) not in bench.pictures:
+        bench.pictures[kind, epsilon] = bench.start(Job(made_up, kind, epsilon))
+    job = bench.jobs[bench.pictures[kind, epsilon]]
+    return JSONResponse(job.result, 200 if job.result else 404 if job.done else 202)
 
 
 ROUTES = [

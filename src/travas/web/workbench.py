@@ -35,7 +35,7 @@ class Workbench:
     drafts: Drafts
     folders: tuple[Path, ...] = ()
     jobs: dict[str, Job] = attrs.field(factory=dict)
-    pictures: dict[tuple[str, str], Job] = attrs.field(factory=dict)
+    pictures: dict[tuple[str, str], str] = attrs.field(factory=dict)
     said: dict[str, str] = attrs.field(factory=dict)
 
     def start(self, job: Job) -> str:

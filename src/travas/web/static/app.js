@@ -65,11 +65,15 @@ async function picture() {
   if (wanted === shown) return;
   shown = wanted;
   preview.classList.add("waiting");
-  const [{ mountMap }, answer] = await Promise.all([import("/static/map.js"), fetch(wanted)]);
-  const model = await answer.json();
+  const { mountMap } = await import("/static/map.js");
+  let answer = await fetch(wanted);
+  while (answer.status === 202 && shown === wanted) {  // it is being drawn
+    await new Promise((done) => { setTimeout(done, 200); });
+    answer = await fetch(wanted);
+  }
   if (shown !== wanted) return;  // another one is wanted by now
   preview.classList.remove("waiting");
-  if (answer.ok) mountMap(preview, model);
+  if (answer.ok) mountMap(preview, await answer.json());
 }
 if (preview) {
   picture();

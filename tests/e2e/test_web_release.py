@@ -1,0 +1,84 @@
+"""From a German export to the zip by keyboard alone: no wrong turn, few words, and nothing that axe finds."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from browser import browsing, serving
+from playwright.sync_api import expect
+from web_flow import drawn, violations, watched
+
+ROWS = "Fallnummer;Tätigkeit;Zeitpunkt;Status;Patient\n" + "".join(
+    f"F{case};{activity};{1 + case % 27:02d}.02.2025 {hour + minutes:02d}:00;{status};P{case * 2 // 3}\n"
+    for case in range(900)
+    for hour, activity in enumerate(("Aufnahme", *["Röntgen"] * (case % 3), "Entlassung"), 8)
+    for minutes, status in enumerate(("start", "complete"))
+)
+
+WORDS = """() => {
+  const left_out = "svg, option, script, .hidden-words, .skip, .travas-map", words = [];
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let one = nodes.nextNode(); one; one = nodes.nextNode()) {
+    const place = one.parentElement;
+    if (place.checkVisibility() && !place.closest(left_out)) words.push(...one.data.match(/\\S*\\p{L}\\S*/gu) ?? []);
+  }
+  return words;
+}"""
+
+
+def tab_to(page: Any, selector: str) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"{selector} cannot be reached")
+
+
+def found_on(page: Any) -> list[str]:
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    return violations(page)
+
+
+def test_from_drop_to_download_by_keyboard(tmp_path: Path) -> None:
+    log = tmp_path / "krankenhaus.csv"
+    log.write_bytes(ROWS.encode("cp1252"))
+    with serving(tmp_path) as server, browsing() as browser:
+        page = watched(browser.new_context(accept_downloads=True, viewport={"width": 1280, "height": 800}), server)
+        found = found_on(page)
+        words = page.evaluate(WORDS)
+        with page.expect_file_chooser() as chooser:
+            tab_to(page, "#log")
+            page.keyboard.press("Enter")
+        chooser.value.set_files(log)
+        page.locator(".chips").wait_for()
+        words += page.evaluate(WORDS)
+        assert len(words) <= 120, words
+        expect(page.locator("#case")).to_have_value("Fallnummer")
+        for read_as in ("cp1252", "%d.%m.%Y", "complete"):
+            expect(page.locator(".read-as summary")).to_contain_text(read_as)
+        found += found_on(page)
+        tab_to(page, "#unit")
+        with page.expect_response(re.compile("/release/")):
+            page.keyboard.type("each Patient")
+            page.keyboard.press("Tab")
+        tab_to(page, "#release")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("/result/"))
+        expect(page.locator(".promise")).to_contain_text("ε = 1, δ = 1e-6 for one person")
+        tab_to(page, ".get a")
+        with page.expect_download() as download:
+            page.keyboard.press("Enter")
+        download.value.save_as(tmp_path / "r.zip")
+        with zipfile.ZipFile(tmp_path / "r.zip") as packed:
+            assert {"README.txt", "map.html", "report.html"} < set(packed.namelist())
+        page.set_viewport_size({"width": 390, "height": 844})
+        for screen in ("", "check", "words", "release/x"):
+            page.goto(f"{server.address}/{screen}")
+            found += found_on(page)
+        assert not found, "\n".join(found)
+        assert not page.foreign and not page.broken
