@@ -271,7 +271,7 @@ def test_quoted_line_breaks_across_the_blocks_of_a_large_file(path: Path) -> Non
 def test_a_header_in_another_encoding_is_refused_whatever_the_rows_are(row: str, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"case,activity,timestamp,café\n{row}\n", encoding="cp1252")
-    with pytest.raises(LogError, match="line 1: not encoded as utf-8; set encoding, such as cp1252"):
+    with pytest.raises(LogError, match="not encoded as utf-8 on line 1"):
         read(path)
 
 
@@ -279,7 +279,7 @@ def test_a_header_in_another_encoding_is_refused_whatever_the_rows_are(row: str,
 def test_a_header_longer_than_a_block_is_checked_to_its_end(end: bytes, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_bytes(b"case,activity,timestamp," + "xé".encode() * 2_000_000 + end)
-    with pytest.raises(LogError, match="line 1: not encoded as utf-8"):
+    with pytest.raises(LogError, match="not encoded as utf-8 on line 1"):
         read(path)
     path.write_bytes(b"case,activity,timestamp," + "xé".encode() * 2_000_000 + b"\n1,a,2024-01-01,\n")
     assert variants(path) == {("a",): 1}

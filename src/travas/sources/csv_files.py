@@ -16,12 +16,12 @@ import codecs
 import csv
 import io
 import itertools
-import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -39,8 +39,8 @@ from .reading import CASE, TIMESTAMP, Reading
 _DELIMITERS = ",;\t|"
 _LEAST_ROW = 32  # bytes; an estimate of the number of rows from the file size
 _BLOCK_BYTES = 1 << 18  # fits into the processor cache
-_UTF_8 = ("utf-8", "utf-8-sig")
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_UTF_8 = "utf-8-sig"  # with or without a byte order mark
+_BOMS = ((codecs.BOM_UTF8, _UTF_8), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 """gzip, Zstandard and zlib, which Polars would decompress, so that the scan would see other bytes than the parser."""
 
@@ -74,35 +74,31 @@ def read_csv(
     for file in files:
         file.check()
     size = sum(len(file.source) if isinstance(file.source, bytes) else file.path.stat().st_size for file in files)
-    try:
+    with _parsing(files, where):
         tables = [_with_original_names(file.table()) for file in files]
         present = tables[0].collect_schema().names()
         if len(files) > 1:
             tables = [_needed(table, reading, file.path) for table, file in zip(tables, files, strict=True)]
-        return table_variants(
-            pl.concat(tables),
-            reading,
-            where,
-            height=size // _LEAST_ROW,
-            whole_rows=True,
-            present=present,
-        )
-    except pl.exceptions.NoDataError:
-        raise LogError(f"{where}: the file has no header; check that it is the right file") from None
-    except pl.exceptions.PolarsError as error:
-        unknown = LogError(f"{where}: cannot be parsed ({type(error).__name__}) {CONFIDENTIAL}")
-        raise next(filter(None, (file.first_bad_row() for file in files)), unknown) from None
+        rows, height = pl.concat(tables), size // _LEAST_ROW
+        return table_variants(rows, reading, where, height=height, whole_rows=True, present=present)
 
 
 def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
     """Return the cells of a CSV file as text; LogError with the line if it is not strict CSV."""
     file = _File.open(path, reading, progress)
     file.check()
-    try:
+    with _parsing([file], str(path)):
         return file.table().collect()
+
+
+@contextmanager
+def _parsing(files: Sequence[_File], where: str) -> Iterator[None]:
+    """Say which row cannot be parsed, without the cells that a message of Polars may contain."""
+    try:
+        yield
     except pl.exceptions.PolarsError as error:
-        unknown = LogError(f"{path}: cannot be parsed ({type(error).__name__}) {CONFIDENTIAL}")
-        raise (file.first_bad_row() or unknown) from None
+        unknown = LogError(f"{where}: cannot be parsed ({type(error).__name__}) {CONFIDENTIAL}")
+        raise next(filter(None, (file.first_bad_row() for file in files)), unknown) from None
 
 
 def _with_original_names(table: pl.LazyFrame) -> pl.LazyFrame:
@@ -134,14 +130,11 @@ class _File:
         if head.startswith(_COMPRESSED):
             raise LogError(f"{path}: contains compressed data, which is not supported; decompress it first")
         dialect = dialect_of(head, reading, delimiter)
-        plain = dialect.encoding in _UTF_8
-        if plain and packing_of(path) is None:
+        if dialect.encoding == _UTF_8 and packing_of(path) is None:
             return cls(path, path, dialect)
         held = content(path, progress)
-        if plain:
-            return cls(path, held, dialect)
         try:
-            return cls(path, held.decode(dialect.encoding).encode(), replace(dialect, encoding="utf-8-sig"))
+            return cls(path, held if dialect.encoding == _UTF_8 else held.decode(dialect.encoding).encode(), dialect)
         except UnicodeError:
             raise LogError(
                 f"{path}: not encoded as {dialect.encoding}; set another encoding", field="encoding"
@@ -149,8 +142,12 @@ class _File:
 
     def check(self) -> None:
         """Raise LogError, with the line, if the file is not strict CSV."""
-        with self._stream() as stream:
-            header = stream.readline()
+        data: Any = self.source
+        if isinstance(self.source, Path):
+            with self.source.open("rb") as file:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        start = len(codecs.BOM_UTF8) if data[: len(codecs.BOM_UTF8)] == codecs.BOM_UTF8 else 0
+        header = data[start : data.find(b"\n") + 1 or len(data)]
         if not header.strip(b"\r\n"):
             raise LogError(
                 f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
@@ -158,48 +155,24 @@ class _File:
         try:
             header.decode()
         except UnicodeDecodeError:  # Polars would replace the characters
-            raise LogError(
-                f"{self.path}, line 1: not encoded as utf-8; set encoding, such as cp1252", field="encoding"
-            ) from None
-        with closing(self._blocks()) as blocks:
-            fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
+            raise self._not_utf_8("on line 1") from None
+        blocks = (data[place : place + _BLOCK_BYTES] for place in range(start, len(data), _BLOCK_BYTES))
+        fault = first_fault(blocks, self.dialect.delimiter, self.dialect.quote)
         if fault is None:
-            if self._ends_with_delimiter() and (error := self.first_bad_row()):  # Polars would accept an extra cell
+            is_cut = data[-1:] == self.dialect.delimiter.encode()
+            if is_cut and (error := self.first_bad_row()):  # Polars would accept an extra cell
                 raise error
             return
-        line = self._line(fault.offset)
+        line = data[: start + fault.offset].count(b"\n") + 1
         what = _FAULTS[fault.kind].format(quote=self.dialect.quote)
-        if fault.quote_before is not None and (earlier := self._line(fault.quote_before)) < line:
+        earlier = line if fault.quote_before is None else data[: start + fault.quote_before].count(b"\n") + 1
+        if earlier < line:
             what = f"{what} (the quote before it is on line {earlier:,})"
         raise self._malformed(f"{self.path}, line {line:,}: {what}")
 
-    @contextmanager
-    def _stream(self) -> Iterator[IO[bytes]]:
-        """Open the bytes behind a byte order mark."""
-        with io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as stream:
-            if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-                stream.seek(0)
-            yield stream
-
-    def _blocks(self) -> Generator[bytes, None, None]:
-        with self._stream() as stream:
-            yield from iter(lambda: stream.read(_BLOCK_BYTES), b"")
-
-    def _ends_with_delimiter(self) -> bool:
-        with self._stream() as stream:
-            stream.seek(-1, os.SEEK_END)
-            return stream.read() == self.dialect.delimiter.encode()
-
-    def _line(self, offset: int) -> int:
-        """Return the line number, from 1, of a byte."""
-        lines = 1
-        with closing(self._blocks()) as blocks:
-            for block in blocks:
-                lines += block.count(b"\n", 0, max(offset, 0))
-                offset -= len(block)
-                if offset <= 0:
-                    break
-        return lines
+    def _not_utf_8(self, place: str) -> LogError:
+        words = f"{self.path}: not encoded as utf-8 {place}; set encoding, such as cp1252"
+        return LogError(words, field="encoding", confidential=True)
 
     def _malformed(self, what: str) -> LogError:
         dialect = f"read with delimiter {self.dialect.delimiter!r} and quote {self.dialect.quote or 'none'!r}"
@@ -224,36 +197,27 @@ class _File:
         )
         return rows.filter(~pl.all_horizontal(pl.all().is_null()))
 
-    @contextmanager
-    def rows(self) -> Iterator[Iterator[list[str]]]:
-        """Yield the rows with Python's `csv` module, which is slow and only used to locate errors."""
-        csv.field_size_limit(2**31 - 1)  # the default is 128 kB
-        with self._stream() as stream, io.TextIOWrapper(stream, self.dialect.encoding, newline="") as text:
-            yield csv.reader(
-                text,
-                delimiter=self.dialect.delimiter,
-                quotechar=self.dialect.quote or '"',
-                quoting=csv.QUOTE_MINIMAL if self.dialect.quote else csv.QUOTE_NONE,
-                strict=True,
-            )
-
     def first_bad_row(self) -> LogError | None:
-        """Return why a table with valid quoting cannot be parsed, without the cells that a Polars message may contain."""
+        """Return why a table with valid quoting cannot be parsed, by Python's `csv` module, which is slow."""
+        csv.field_size_limit(2**31 - 1)  # the default is 128 kB
         width, row = None, 0
+        stream = io.BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb")
         try:
-            with self.rows() as rows:
+            with io.TextIOWrapper(stream, _UTF_8, newline="") as text:
+                rows = csv.reader(
+                    text,
+                    delimiter=self.dialect.delimiter,
+                    quotechar=self.dialect.quote or '"',
+                    quoting=csv.QUOTE_MINIMAL if self.dialect.quote else csv.QUOTE_NONE,
+                    strict=True,
+                )
                 for row, cells in enumerate(rows):
                     width = len(cells) if width is None else width
                     if len(cells) > width:
                         what = f"row {row:,} (not counting the header) has {len(cells)} cells, the header {width}"
                         return self._malformed(f"{self.path}: {what}")
         except UnicodeError:
-            encoding = self.dialect.encoding.removesuffix("-sig")
-            return LogError(
-                f"{self.path}: not encoded as {encoding} near row {row + 1:,}; set encoding, such as cp1252",
-                field="encoding",
-                confidential=True,
-            )
+            return self._not_utf_8(f"near row {row + 1:,}")
         return None
 
 
@@ -263,8 +227,8 @@ def dialect_of(head: bytes, reading: Reading, delimiter: str | None = None) -> _
     The rows are not used, because one case would decide how all others are read.
     """
     encoding = reading.encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
-    if encoding == "utf-8" or codecs.lookup(encoding).name == "utf-8":
-        encoding = "utf-8-sig"  # with or without a byte order mark
+    if codecs.lookup(encoding).name == "utf-8":
+        encoding = _UTF_8
     text = head.decode(encoding, errors="replace").lstrip("\ufeff")
     line = text.partition("\n")[0]
     quote = reading.quote
