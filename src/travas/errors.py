@@ -152,6 +152,25 @@ def naming(field: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def plain_words(what: str, remedy: str, field: str = "", extra: str = "") -> Iterator[None]:
+    """Replace errors of a library by their kind: their messages may quote the data, and a damaged file can make it panic.
+
+    `extra` has the libraries that may be missing.
+    """
+    try:
+        yield
+    except (TravasError, KeyboardInterrupt, MemoryError):
+        raise
+    except ImportError:
+        if not extra:
+            raise
+        raise MissingExtraError("reading this log", extra) from None
+    except BaseException as error:
+        kind = " ".join(filter(None, (type(error).__name__, getattr(error, "sqlstate", None))))
+        raise LogError(f"{what} ({kind}); {remedy}", field=field) from None
+
+
 class ParameterError(TravasError, ValueError):
     """A parameter is invalid, on its own or in combination with others."""
 

@@ -7,17 +7,18 @@ Messages show no URL, because it may contain a password, and no message of a dat
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import attrs
 import polars as pl
 
-from ..errors import LogError, MissingExtraError, ParameterError, TravasError
+from ..errors import LogError, ParameterError, plain_words
 from ..log.log import Log
 from .columns import Columns
 from .events import table_variants
@@ -31,10 +32,8 @@ Result = TypeVar("Result")
 
 _POSTGRES = ("postgresql", "postgres")
 _SQLITE, _DUCKDB = "sqlite", "duckdb"
-_SETTINGS = dict.fromkeys(
-    _POSTGRES, ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET application_name = 'travas'")
-)
-"""What is executed first. A transaction is open already, and ends with the connection."""
+_SETTINGS = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET application_name = 'travas'")
+"""What is executed first in PostgreSQL. A transaction is open already, and ends with the connection."""
 
 _TABLES = (
     "SELECT table_schema, table_name FROM information_schema.tables "
@@ -42,19 +41,14 @@ _TABLES = (
 )
 _SQLITE_TABLES = "SELECT 'main', name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'"
 _BATCH = 100_000
+_plain_words = partial(plain_words, extra="sql")
 _MOST_NAMES = 10
 
 
 def read_database(source: str | Path, reading: Reading) -> Log:
     """Return the variants of a table (`reading.table`), of a query (`reading.query`), or of the only table."""
     reading = without_row_order(reading, "a database")
-    present: list[str] = []
-
-    def chosen(names: list[str]) -> Columns:
-        present.extend(names)
-        return Columns.of(reading, names, database_name(source, reading))
-
-    frame, where = database_table(source, reading, chosen)
+    frame, where, present = database_table(source, reading, "read")
     with _plain_words(f"{where}: cannot be read", "convert the columns in a query, or export the log"):
         return table_variants(sorted_rows(frame, reading).lazy(), reading, where, present=present)
 
@@ -73,25 +67,23 @@ def sorted_rows(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
 
 
 def database_table(
-    source: str | Path, reading: Reading, chosen: Callable[[list[str]], Columns] | None = None
-) -> tuple[pl.DataFrame, str]:
-    """Return the chosen columns of a table or query, by default all of them, and its name in messages."""
+    source: str | Path, reading: Reading, columns: Literal["read", "all"]
+) -> tuple[pl.DataFrame, str, list[str]]:
+    """Return columns of a table or query, its name in messages, and the names of all its columns."""
     where = database_name(source, reading)
     connections: list[_Connection] = []
 
-    def work() -> pl.DataFrame:
-        connection = _connect(source)
-        connections.append(connection)
-        try:
-            return _fetched(connection, reading, where, chosen)
-        finally:
-            connection.close()
+    def work() -> tuple[pl.DataFrame, list[str]]:
+        connections.append(_connect(source))
+        with closing(connections[0]):
+            return _fetched(connections[0], reading, where, columns)
 
     def cancel() -> None:
         for connection in connections:
             connection.cancel()
 
-    return interruptible(work, cancel), where
+    frame, present = interruptible(work, cancel)
+    return frame, where, present
 
 
 def database_name(source: str | Path, reading: Reading) -> str:
@@ -183,7 +175,7 @@ class _Adbc(_Arrow):
         self._connection = connect(uri)
         self._cursor = self._connection.cursor()
         self.cancel = self._cursor.adbc_cancel
-        for statement in _SETTINGS.get(scheme, ()):
+        for statement in _SETTINGS if scheme in _POSTGRES else ():
             self._cursor.execute(statement)
 
     def batches(self, sql: str) -> pa.RecordBatchReader:
@@ -200,16 +192,15 @@ _Connection = _Sqlite | _DuckDB | _Adbc
 
 
 def _connect(source: str | Path) -> _Connection:
-    file = database_file(source)
-    if file is not None:
+    if (file := database_file(source)) is not None:
         form = _file_format(file)
         hint = "check that no other program has it open, and that it was not written by a newer version"
         with _plain_words(f"{file}: cannot be opened", hint):
             return _DuckDB(file) if form == _DUCKDB else _Sqlite(file)
     scheme = str(url_scheme(str(source)))
-    hint = "check the URL, the password, that the server is running, and that its ADBC driver is installed"
-    if scheme in _POSTGRES:
-        hint = "check the URL, the password (PGPASSWORD, or a service file), and that the server is running"
+    hint = (
+        "check the URL, the password (PGPASSWORD, or a service file), that the server is running, and its ADBC driver"
+    )
     with _plain_words(f"{scheme}: cannot connect", hint):
         return _Adbc(scheme, str(source))
 
@@ -229,8 +220,8 @@ def _file_format(path: Path) -> str:
 
 
 def _fetched(
-    connection: _Connection, reading: Reading, where: str, chosen: Callable[[list[str]], Columns] | None
-) -> pl.DataFrame:
+    connection: _Connection, reading: Reading, where: str, columns: Literal["read", "all"]
+) -> tuple[pl.DataFrame, list[str]]:
     remedy = "use one SELECT, and check the names in it" if reading.query else "check its name"
     with _plain_words(f"{where}: cannot be opened", f"{remedy} and your permissions", "query" if reading.query else ""):
         source = (
@@ -240,13 +231,13 @@ def _fetched(
     present, types = [name for name, _ in fields], dict(fields)
     if len(types) < len(present):
         raise LogError(f"{where}: two columns have the same name; name the columns in the query")
-    columns = None if chosen is None else chosen(present)
+    read = Columns.of(reading, present, where) if columns == "read" else None
     selected = ", ".join(
-        f"{_value(connection.scheme, name, types[name], columns)} AS {_quoted(connection.scheme, name)}"
-        for name in (present if columns is None else columns.names)
+        f"{_value(connection.scheme, name, types[name], read)} AS {_quoted(connection.scheme, name)}"
+        for name in (present if read is None else read.names)
     )
     with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
-        return connection.frame(f"SELECT {selected} FROM {source}")
+        return connection.frame(f"SELECT {selected} FROM {source}"), present
 
 
 def _frame(batch: Any) -> pl.DataFrame:
@@ -314,20 +305,6 @@ def _value(scheme: str, column: str, field: pa.Field | None, columns: Columns | 
 def _numbers(columns: Columns) -> Sequence[str | None]:
     """The columns that are compared or measured as numbers."""
     return (columns.timestamp, columns.ties, *columns.details.numbers, *columns.details.event_numbers)
-
-
-@contextmanager
-def _plain_words(what: str, remedy: str, field: str = "") -> Iterator[None]:
-    """Replace errors by their type and SQL state, without the message of the database."""
-    try:
-        yield
-    except (TravasError, MemoryError):
-        raise
-    except ImportError:
-        raise MissingExtraError("reading this database", "sql") from None
-    except Exception as error:
-        kind = " ".join(filter(None, (type(error).__name__, getattr(error, "sqlstate", None))))
-        raise LogError(f"{what} ({kind}); {remedy}", field=field) from None
 
 
 def interruptible(work: Callable[[], Result], cancel: Callable[[], object]) -> Result:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from ..errors import CONFIDENTIAL, LogError, MissingExtraError
+from ..errors import CONFIDENTIAL, LogError, MissingExtraError, plain_words
 from ..log.log import Log
 from .columns import Columns
 from .events import table_variants
@@ -21,6 +21,7 @@ from .messages import available_names
 from .reading import Reading
 
 _WHERE = "data frame"
+INCOMPLETE = "check that every file is complete, and has the same columns and types"
 _EMPTY_NAME = "__UNNAMED__"
 ArrowFormat = Literal["parquet", "arrow"]
 Use = Literal["name", "time", "number"]
@@ -28,8 +29,8 @@ Use = Literal["name", "time", "number"]
 
 def read_arrow(paths: Sequence[Path], reading: Reading, where: str, form: ArrowFormat) -> Log:
     """Read the variants of Parquet files, or of Arrow IPC files (Feather); their order is that of the rows."""
-    with polars_faults(where, form.capitalize()):
-        rows = scan_arrow(paths, form)
+    rows = scan_arrow(paths, form)
+    with plain_words(f"{where}: cannot be read as {form.capitalize()}", INCOMPLETE):
         return table_variants(rows, reading, where, height=rows.select(pl.len()).collect().item())
 
 
@@ -37,19 +38,6 @@ def scan_arrow(paths: Sequence[Path], form: ArrowFormat) -> pl.LazyFrame:
     """Return the rows of the files."""
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     return scan(list(paths), glob=False, hive_partitioning=False)
-
-
-@contextmanager
-def polars_faults(where: str, form: str, remedy: str = "check that the file is complete") -> Iterator[None]:
-    """Replace the errors of a library: their messages may quote the data, and a damaged file can make it panic."""
-    try:
-        yield
-    except (LogError, KeyboardInterrupt, MemoryError):
-        raise
-    except pl.exceptions.SchemaError:
-        raise LogError(f"{where}: the files have different columns or types; use the files of one log") from None
-    except BaseException as error:
-        raise LogError(f"{where}: cannot be read as {form} ({type(error).__name__}); {remedy}") from None
 
 
 def read_excel(path: Path, reading: Reading, where: str) -> Log:
@@ -79,7 +67,9 @@ def sheet_names(path: Path) -> list[str]:
 def _workbook(path: Path, where: str) -> Iterator[Any]:
     import fastexcel
 
-    with polars_faults(where, "an Excel workbook", "it may be encrypted or damaged: save it again as .xlsx"):
+    with plain_words(
+        f"{where}: cannot be read as an Excel workbook", "it may be encrypted or damaged: save it as .xlsx"
+    ):
         yield fastexcel.read_excel(path)
 
 
@@ -96,12 +86,12 @@ def read_frame(frame: Any, reading: Reading) -> Log:
     present = list(map(str, getattr(frame, "columns", ()))) if is_pandas else []
     if not isinstance(lazy, pl.LazyFrame):
         lazy = (_from_arrow(frame) if is_arrow else _from_pandas(frame, reading)).lazy()
-    with polars_faults(_WHERE, "a table", "collect or convert it first"):
+    with plain_words(f"{_WHERE}: cannot be read", "collect or convert it first"):
         return table_variants(lazy, reading, _WHERE, present=present)
 
 
 def _from_arrow(frame: Any) -> pl.DataFrame:
-    with polars_faults("Arrow table", "a table", "select the columns of the log"):
+    with plain_words("Arrow table: cannot be read", "select the columns of the log"):
         return pl.DataFrame(pl.from_arrow(frame.read_all() if hasattr(frame, "read_all") else frame))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from ..errors import LogError, ParameterError, VerificationError, shown
+from ..errors import LogError, ParameterError, VerificationError, plain_words, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.escaped_names import original_name
 from ..log.plain import measurements_from_plain
@@ -400,9 +400,7 @@ def read_cases(path: Path) -> Cases:
     """Read an event log that `Release.write` wrote as XES, CSV or Parquet, or raise LogError."""
     import polars as pl
 
-    from ..sources.frames import polars_faults
-
-    with polars_faults(str(path), "a release of travas"):
+    with plain_words(f"{path}: cannot be read as a release of travas", "check that the file is complete"):
         is_parquet = path.suffix.lower() == ".parquet"
         if suffix_of(path, XES_SUFFIXES):
             frame = _xes_table(path)

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import polars as pl
 
-from ...errors import LogError, ParameterError
+from ...errors import LogError, ParameterError, plain_words
 from ..columns import candidates, person_columns
 from ..files import (
     SUFFIXES,
@@ -26,7 +26,7 @@ from ..files import (
     url_scheme,
     without_secrets,
 )
-from ..frames import column_of_pandas, polars_faults, scan_arrow, sheet_names, sheet_table
+from ..frames import INCOMPLETE, column_of_pandas, scan_arrow, sheet_names, sheet_table
 from ..reading import ACTIVITY, CASE, DEFAULT_READING, LIFECYCLE, TIMESTAMP, Reading
 from ..xes import events_of
 from .diagnosis import LogDiagnosis, Observation, ReadingChoice
@@ -117,7 +117,7 @@ class Examination:
                 return self._text(files, form)
             if form == "xlsx":
                 return self._excel(first)
-            with polars_faults(str(first), form.capitalize()):
+            with plain_words(f"{first}: cannot be read as {form.capitalize()}", INCOMPLETE):
                 return scan_arrow(files, form).collect()
         except LogError as error:
             self.findings.append(Observation("file", str(error), "problem", error.field))
@@ -197,7 +197,7 @@ class Examination:
                 text = f"{best!r} looks most like events; the others are {others}"
                 self.findings.append(Observation("table", text, "choice", "table"))
                 self.reading = attrs.evolve(self.reading, table=best)
-        table, where = database_table(source, self.reading)
+        table, where, _ = database_table(source, self.reading, "all")
         self.findings.append(Observation("format", where))
         return table
 
