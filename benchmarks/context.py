@@ -15,6 +15,8 @@ from travas import Reading, Synthesis, SyntheticRelease, Times, read
 from travas.evaluation.details import event_attribute_distance, fetched_cases, released_cases
 from travas.log.log import Log
 from travas.log.options import Attribute
+from travas.mechanisms.mechanism import with_random_bytes
+from travas.releases.release import details_of
 from travas.trusted.samplers import Seeded
 
 DELTA, RUNS = "1e-6", int(os.environ.get("RUNS", "3"))
@@ -29,14 +31,14 @@ EVENT_ATTRIBUTES = {
 
 
 def released(rule: Synthesis, log: Log) -> list[SyntheticRelease]:
-    made = [rule.with_random_bytes(Seeded(run)).release(log) for run in range(RUNS)]
+    made = [with_random_bytes(rule, Seeded(run)).release(log) for run in range(RUNS)]
     return [release for release in made if isinstance(release, SyntheticRelease)]
 
 
 def log_of(name: str, rule: Synthesis, reading: Reading | None = None) -> Log:
     import attrs
 
-    return read(next(DATA.glob(f"{name}.*")), attrs.evolve(reading or Reading(), details=rule.details))
+    return read(next(DATA.glob(f"{name}.*")), attrs.evolve(reading or Reading(), details=details_of(rule)))
 
 
 def attributes() -> None:

@@ -22,6 +22,7 @@ from sampled_metrics import similarity_of_samples
 from travas import Log, read
 from travas.evaluation.metrics import relative_log_similarity
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
 RUNS = int(os.environ.get("RUNS", 3))
@@ -54,7 +55,7 @@ def rows() -> Iterator[dict[str, object]]:
         log = log_of(paths[name])
         for run in range(RUNS):
             seed = Seeded(crc32(f"{name} {epsilon} {delta} {run}".encode()))
-            own = mechanism("optimal", epsilon, delta).with_random_bytes(seed).release(log)
+            own = with_random_bytes(mechanism("optimal", epsilon, delta), seed).release(log)
             row = {"study": study, "log": name, "epsilon": epsilon, "delta": delta, "run": run}
             row |= {"released": len(own.variants), "true_cases": int(log.counts.sum())}
             for kind, release in (("own", own), ("spread", spread(own))):

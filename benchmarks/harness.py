@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from travas.releases.release import kind_of
+
 HERE = Path(__file__).resolve().parent
 SCRATCH = HERE / "data"
 DATA = Path(os.environ.get("TRAVAS_DATA", HERE.parent.parent / "shared" / "data"))
@@ -33,7 +35,7 @@ def end():
 
 def spread(release: Any) -> Any:
     """Released variants with the counts for similarity studies: each has a share of the cases that were not released."""
-    return replace(release, frequencies="spread") if release.mechanism.kind == "variants" else release
+    return replace(release, frequencies="spread") if kind_of(release.mechanism) == "variants" else release
 
 
 def measure(script: str, **names: object) -> tuple[float, float]:

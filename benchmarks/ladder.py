@@ -20,6 +20,7 @@ from travas import Log, read
 from travas.evaluation.compare import covered_cases
 from travas.evaluation.metrics import relative_log_similarity
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
 RUNS = 5
@@ -57,7 +58,7 @@ def cell(job: Job) -> tuple[float, float, float]:
     log, rule = log_of(file), mechanism(name, epsilon, delta)
     similarity, covered = [], []
     for run in range(RUNS):
-        release = spread(rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode()))).release(log))
+        release = spread(with_random_bytes(rule, Seeded(crc32(f"{job} {run}".encode()))).release(log))
         similarity.append(relative_log_similarity(log, release))
         covered.append(covered_cases(log, release, release.used_abstractions))
     return mean(similarity), stdev(similarity) / sqrt(RUNS), mean(covered)

@@ -31,6 +31,7 @@ from synthesis import LOGS
 from travas import Log, MapRelease, Mechanism, Reading, read
 from travas.log.questions import Details
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.encoded_cases import EncodedTotals
 from travas.trusted.samplers import Seeded
 
@@ -109,7 +110,7 @@ def cell(job: Job) -> dict[str, Any]:
     name, kind, epsilon, run = job
     seed, truth = Seeded(crc32(f"{job}".encode())), truth_of(name)
     with patch("travas.mechanisms.process_map.choose_cap", lambda *_: 20) if kind == "cap 20" else patch.dict({}):
-        release = spread(rule_of(kind, epsilon).with_random_bytes(seed).release(log_of(name)))
+        release = spread(with_random_bytes(rule_of(kind, epsilon), seed).release(log_of(name)))
     covered = []
     found: dict[Pair, float] = {}
     if isinstance(release, MapRelease):

@@ -20,6 +20,7 @@ from travas import Log, MapRelease, read
 from travas.evaluation.pm4py_models import fitness_and_precision, map_fitness_and_precision
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
 LOGS = (
@@ -46,7 +47,7 @@ def scores(name: str, kind: str, run: int) -> Scores | None:
     """Fitness and precision; None if nothing was released."""
     log = log_of(name)
     seed = Seeded(crc32(f"{(name, kind, '1', run)}".encode()))
-    release = spread(mechanism(kind, 1, DELTA).with_random_bytes(seed).release(log))
+    release = spread(with_random_bytes(mechanism(kind, 1, DELTA), seed).release(log))
     original = dict(log.items())
     if isinstance(release, MapRelease):
         return map_fitness_and_precision(original, release) if release.pairs else None

@@ -20,6 +20,7 @@ from synthesis import LOGS
 from travas import Reading, read
 from travas.log.questions import Details
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -41,7 +42,7 @@ BARS = (
 
 def page_of(name: str, folder: Path) -> Path:
     log = read(next(DATA.glob(f"{name}.*")), Reading(details=Details(times="if recorded")))
-    seeded = mechanism("map", "1", "1e-6", parts=PARTS).with_random_bytes(Seeded(crc32(name.encode())))
+    seeded = with_random_bytes(mechanism("map", "1", "1e-6", parts=PARTS), Seeded(crc32(name.encode())))
     path: Path = seeded.release(log).write(folder / f"{name}.html")
     return path
 

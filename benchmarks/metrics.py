@@ -80,7 +80,7 @@ log = read(PATH)
 true = dict(log.items())
 rule = travas.Optimal(EPSILON, DELTA)
 def private(seed):
-    release = rule.with_random_bytes(Seeded(seed)).release(log)
+    release = with_random_bytes(rule, Seeded(seed)).release(log)
     return dict(zip(release.variants, release.counts))
 releases = [private(seed) for seed in range(int(RELEASES))]
 fitness_and_precision({("a",): 1}, {("a",): 1})

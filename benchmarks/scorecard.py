@@ -60,9 +60,9 @@ import sys, travas
 from travas.trusted.samplers import Seeded
 rule = travas.Synthesis(1, "1e-6", times=travas.Times())
 for number, path in enumerate(sys.argv[2:]):
-    log = travas.read(path, travas.Reading(details=rule.details))
+    log = travas.read(path, travas.Reading(details=details_of(rule)))
     seed = Seeded(10 * int(sys.argv[1]) + number)
-    rule.with_random_bytes(seed).release(log).to_polars().write_csv(path + ".synthetic")
+    with_random_bytes(rule, seed).release(log).to_polars().write_csv(path + ".synthetic")
 """
 
 

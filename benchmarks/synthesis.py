@@ -33,6 +33,7 @@ from travas import Log, read
 from travas.evaluation.metrics import relative_log_similarity
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
 JOURNAL = SCRATCH / "synthesis.jsonl"
@@ -116,7 +117,7 @@ def cell(job: Job) -> dict[str, Any]:
     log = log_of(name)
     started = time.perf_counter()
     seed = Seeded(crc32(f"{job}".encode()))
-    release = spread(mechanism(rule, epsilon, DELTA).with_random_bytes(seed).release(log))
+    release = spread(with_random_bytes(mechanism(rule, epsilon, DELTA), seed).release(log))
     seconds = time.perf_counter() - started
     original, released = dict(log.items()), Counter[Trace]()
     for trace, count in zip(release.variants, release.counts, strict=True):

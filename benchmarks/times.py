@@ -34,6 +34,7 @@ from travas.evaluation.metrics import relative_log_similarity as similarity
 from travas.log.calendar import SECOND
 from travas.log.questions import Details
 from travas.log.traces import Trace
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.encoded_cases import EncodedCases, EncodedTotals
 from travas.synthesis.arrivals import Arrivals
 from travas.synthesis.durations import DurationShares, log_bounds
@@ -132,7 +133,7 @@ def cell(job: Job) -> dict[str, Any]:
     rule = Synthesis(1, DELTA, times=times, attributes=ATTRIBUTES[name] if kind == "attributes" else ())
     seed = crc32(f"{name} {run}".encode())
     started = time.perf_counter()
-    release = rule.with_random_bytes(Seeded(seed)).release(log)
+    release = with_random_bytes(rule, Seeded(seed)).release(log)
     if not isinstance(release, SyntheticRelease):
         raise SystemExit("not a synthetic log")
     traces = time.perf_counter()

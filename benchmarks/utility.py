@@ -26,6 +26,7 @@ from harness import DATA
 from travas import Log, read
 from travas.evaluation.metrics import _edit_distances, absolute_log_difference, relative_log_similarity
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.releases.release import Frequencies
 from travas.trusted.samplers import Seeded
 
@@ -69,7 +70,7 @@ def cell(job: Job) -> tuple[float, Measured, Measured]:
     rule = mechanism(name, epsilon, delta)
     bound, similarity, difference = [], [], []
     for run in range(RUNS):
-        seeded = rule.with_random_bytes(Seeded(crc32(f"{job} {run}".encode())))
+        seeded = with_random_bytes(rule, Seeded(crc32(f"{job} {run}".encode())))
         release = dataclasses.replace(seeded.release(log), frequencies=frequencies)
         bound.append(most(log, release))
         similarity.append(relative_log_similarity(log, release))
@@ -169,7 +170,7 @@ def covered(path: Path) -> list[bool]:
     true = dict(log.items())
     found = []
     for (epsilon, delta), seed in product([*DEFENSIBLE, ("0.1", "1e-2"), ("0.1", "1e-4")], range(3)):
-        rule = mechanism("optimal", epsilon, delta).with_random_bytes(Seeded(seed))
+        rule = with_random_bytes(mechanism("optimal", epsilon, delta), Seeded(seed))
         release = rule.release(log)
         interval = release.estimate.missing_cases_interval
         if interval is not None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
-from .releases.estimate import Estimate
-from .releases.release import Kind, ReleasedLog, count_noun
+from .releases.estimate import Estimate, keep_curve_of
+from .releases.release import Kind, ReleasedLog, count_noun, counted_of, kind_of, name_of
 from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
@@ -166,7 +166,7 @@ def counted_per(unit: PrivacyUnit, counted: Counted | None, person: str = "") ->
 def released_by(mechanism: Mechanism) -> Released:
     """Return what is released: variants, any sequence over a public alphabet, generated traces, or pairs of activities."""
     others: dict[Kind, Released] = {"synthetic log": "generated traces", "process map": "pairs of activities"}
-    return others.get(mechanism.kind, "any sequence" if hasattr(mechanism, "alphabet") else "variants of the log")
+    return others.get(kind_of(mechanism), "any sequence" if hasattr(mechanism, "alphabet") else "variants of the log")
 
 
 def of_delta(delta: Fraction, unit: str, released: Released) -> str:
@@ -220,7 +220,7 @@ def check_stated_cases(value: int | None) -> int | None:
 
 def pairs(mechanism: Mechanism, person: str = PERSON) -> str:
     """Return what the total of all counts is a number of; if units are counted, a unit can have several variants."""
-    by_case = mechanism.unit.is_case or mechanism.counted == "cases"
+    by_case = mechanism.unit.is_case or counted_of(mechanism) == "cases"
     if not by_case:
         return f"{person}–variant pairs"
     return "cases" if mechanism.unit.is_case else "counted cases"
@@ -267,7 +267,7 @@ def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> str | N
 
 
 def _why_few(mechanism: Mechanism, noun: str) -> str:
-    curve = mechanism.keep_curve()
+    curve = keep_curve_of(mechanism)
     if curve is None or curve.rungs:
         return "With these parameters, only what many cases have in common is released."
     return f"At this ε and δ {of_curve(curve.first_above(HALF), curve.always_kept, noun)}."
@@ -275,9 +275,9 @@ def _why_few(mechanism: Mechanism, noun: str) -> str:
 
 def warnings_of(release: Release) -> tuple[str, ...]:
     """Return reasons against using a release, in sentences, from the release alone."""
-    if release.mechanism.kind == "process map":
+    if kind_of(release.mechanism) == "process map":
         return () if cast("MapRelease", release).pairs else (EMPTY_MAP,)
-    if release.mechanism.kind == "synthetic log":
+    if kind_of(release.mechanism) == "synthetic log":
         return _warnings_of_synthetic_log(cast("SyntheticRelease", release))
     emptiness = of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
     return (emptiness,) if emptiness else ()
@@ -303,8 +303,8 @@ def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
 
 def summary(kind: type[Mechanism]) -> str:
     """What a mechanism does, in words that follow its name and a colon; of another package, the first line of its docstring."""
-    about = (kind.__doc__ or kind.name).strip().partition("\n")[0].rstrip(".")
-    return _SUMMARIES.get(kind.name, about)
+    about = (kind.__doc__ or name_of(kind)).strip().partition("\n")[0].rstrip(".")
+    return _SUMMARIES.get(name_of(kind), about)
 
 
 _SUMMARIES = {
@@ -330,7 +330,7 @@ _SUMMARIES = {
 
 def noise_in_words(mechanism: Mechanism) -> tuple[str, ...]:
     """Describe the noise and how it was checked, one line for each part."""
-    if mechanism.kind in ("synthetic log", "process map"):
+    if kind_of(mechanism) in ("synthetic log", "process map"):
         return _measurements_in_words(cast("GaussianMechanism", mechanism))
     tables = tables_of(mechanism)
     checked = (

@@ -29,7 +29,7 @@ from .budget.policy import CheckedPolicy, Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
 from .log.log import Log, Roles
 from .log.options import TimesRule
-from .mechanisms.mechanism import Mechanism, protecting
+from .mechanisms.mechanism import Mechanism, check_log, protecting
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, check_output, reserved_release, segment_path
@@ -42,6 +42,10 @@ from .releases.release import (
     check_columns,
     check_frequencies,
     check_profile,
+    counted_of,
+    details_of,
+    kind_of,
+    name_of,
     released_times,
 )
 from .sources.engine import assumptions_of, read, segments
@@ -123,17 +127,17 @@ class Request:
             value = getattr(self, name)
             if not isinstance(value, types):
                 raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
-        if (kind := self.mechanism.kind) not in KINDS:
-            words = f"the kind of {self.mechanism.name} is {shown(kind)}; use one of {', '.join(KINDS)}"
+        if (kind := kind_of(self.mechanism)) not in KINDS:
+            words = f"the kind of {name_of(self.mechanism)} is {shown(kind)}; use one of {', '.join(KINDS)}"
             raise ParameterError(words, field="mechanism")
         check_frequencies(self.frequencies)
         check_profile(self.profile)
-        if self.mechanism.kind != "variants":  # its numbers are generated, or have their own intervals
+        if kind_of(self.mechanism) != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit
         object.__setattr__(self, "mechanism", protecting(self.mechanism, unit))
-        reading = self.reading.for_counts_of(self.mechanism.counted)
-        details = self.mechanism.details
+        reading = self.reading.for_counts_of(counted_of(self.mechanism))
+        details = details_of(self.mechanism)
         if released_times(self.mechanism) is None:
             object.__setattr__(self, "times", "required")  # there is nothing to decide
         elif self.times == "if recorded":
@@ -250,7 +254,7 @@ def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], No
 
 
 def _announce(mechanism: Mechanism) -> None:
-    LOGGER.info("%s, ε = %s, δ = %s", mechanism.name, as_text(mechanism.epsilon), as_text(mechanism.delta))
+    LOGGER.info("%s, ε = %s, δ = %s", name_of(mechanism), as_text(mechanism.epsilon), as_text(mechanism.delta))
 
 
 def _enter(phase: Phase, watch: Watch) -> None:
@@ -263,14 +267,14 @@ def _targets(request: Request) -> tuple[Path, ...]:
     """The files to write: one for each segment, or one; none for a release in memory."""
     if request.output is None or request.reading.by is None:
         return () if request.output is None else (request.output,)
-    form = request.mechanism.kind, request.profile
+    form = kind_of(request.mechanism), request.profile
     return tuple(segment_path(request.output, value, *form) for value in request.reading.segments)
 
 
 @contextmanager
 def _reserved(request: Request) -> Iterator[list[ReservedRelease]]:
     """Hold the names of the outputs until the end: another run to the same names is refused before its charge."""
-    form = request.existing, request.mechanism.kind, request.profile
+    form = request.existing, kind_of(request.mechanism), request.profile
     with ExitStack() as held:
         yield [held.enter_context(reserved_release(target, *form)) for target in _targets(request)]
 
@@ -295,13 +299,13 @@ def _check(request: Request) -> None:
     standing = request.mechanism.guarantee().standing
     if standing is Standing.NOT_ESTABLISHED and request.guarantee == "required":
         raise ParameterError(
-            f"the guarantee of {request.mechanism.name} is not established; use another mechanism, or accept a release "
+            f"the guarantee of {name_of(request.mechanism)} is not established; use another mechanism, or accept a release "
             "without a guarantee (research on public logs only)",
             field="guarantee",
         )
     _check_period(request)
     for target in _targets(request):
-        check_output(target, request.existing, request.mechanism.kind, request.profile)
+        check_output(target, request.existing, kind_of(request.mechanism), request.profile)
         log = [request.source] if isinstance(request.source, str | Path) else []
         check_not_input(target, log, None if request.ledger is None else request.ledger.path)
     # numpy ends the process if it lacks memory at its first use, so use it before the charge
@@ -365,7 +369,7 @@ def _fitting(request: Request, variants: Log) -> Mechanism:
     recorded = variants.totals is not None and variants.totals.details.times == "read"
     if request.times == "if recorded" and released_times(mechanism) is not None and not recorded:
         mechanism = attrs.evolve(cast(Any, mechanism), times=None)  # by the columns of the log, which are public
-    mechanism.check(variants)
+    check_log(mechanism, variants)
     check_columns(variants.columns, mechanism)
     return mechanism
 

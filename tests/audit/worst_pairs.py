@@ -18,6 +18,7 @@ from travas.mechanisms import MECHANISMS as ALL
 from travas.mechanisms import mechanism as by_name
 from travas.mechanisms.gaussian import GaussianMechanism
 from travas.mechanisms.mechanism import protecting
+from travas.releases.release import counted_of
 
 EPSILON, DELTA = "0.5", "0.05"
 """Small enough to be kept, large enough to be measured with some thousand runs."""
@@ -107,7 +108,7 @@ def release_in_python(mechanism: Mechanism, source: Any, pair: Pair) -> View:
     if isinstance(mechanism, GaussianMechanism):
         measured: Any = mechanism
         return shown_by_measurements(
-            measured.measure(travas.read(source, pair.reading.for_counts_of(mechanism.counted)))
+            measured.measure(travas.read(source, pair.reading.for_counts_of(counted_of(mechanism))))
         )
     release = travas.anonymize(source, mechanism, reading=pair.reading, frequencies="noisy")
     return views_of(release.variants, release.noisy, release.rungs, release.cases)

@@ -29,6 +29,7 @@ from travas.budget.ledger import Book
 from travas.errors import LedgerError, MissingExtraError, OutputError
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import Mechanism
+from travas.releases.release import name_of
 
 
 def test_a_budget_is_spent_release_by_release(book: Ledger) -> None:
@@ -217,7 +218,7 @@ def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.Mon
         mechanism("prefix-tree", 1, "0", max_length=7, prune=3, alphabet=["a", "bé"]),
         mechanism("map", 1, "1e-6", parts=["rework"]),
     ],
-    ids=lambda rule: f"{rule.name}, {rule.unit.name}",
+    ids=lambda rule: f"{name_of(rule)}, {rule.unit.name}",
 )
 def test_a_charge_records_the_mechanism_with_all_its_options(rule: Mechanism, book: Ledger) -> None:
     book.create_account("clinic")

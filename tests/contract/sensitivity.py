@@ -25,6 +25,7 @@ from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Synthesis, 
 from travas.log.options import OTHER
 from travas.log.questions import AttributeValues, EventValues
 from travas.mechanisms.gaussian import GaussianMechanism
+from travas.releases.release import details_of
 from travas.sources.engine import segments
 from travas.synthesis.measurements import first_stage, values_stage
 from travas.trusted.stages import STANDARD_DEVIATION
@@ -141,7 +142,7 @@ def violations(
         larger = _merged(smaller, extra, chance)
         bounded: Any = {"unit": "unit", "max_cases": most + more_cases, "counted": "cases"} if unit else {}
         reading = Reading(
-            case="case", activity=("activity",), timestamp="time", on_missing="drop", details=rule.details,
+            case="case", activity=("activity",), timestamp="time", on_missing="drop", details=details_of(rule),
             abstraction=chance.choice(["full", "full", "first", "prefix:8"]),
             by=by, segments=() if by is None else chance.choice([("a", "b"), ("b", "other"), ("a", "b", "other")]), **bounded,
         )  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from travas import Log, MapRelease, Reading, Standing, read, verify
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.outputs.write import writers
+from travas.releases.release import kind_of
 
 TREES = ("prefix-tree", "sacofa", "sacofa-published")
 
@@ -24,7 +25,7 @@ def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: s
         assert not release.activities  # noise can make a pair of `other`, as of any log
     else:
         assert release.variants == () and release.counts == () and release.estimated_counts == ()
-    for suffix in writers(chosen.kind):
+    for suffix in writers(kind_of(chosen)):
         path = release.write(tmp_path / f"release{suffix}")
         if release.guarantee.standing is not Standing.NOT_ESTABLISHED:
             assert verify(f"{path}.guarantee.json", path).digest_checked

@@ -28,6 +28,7 @@ from travas.mechanisms.process_map import ProcessMap
 from travas.outputs.write import writers
 from travas.pipeline import Phase, Request
 from travas.pipeline import run as run_request
+from travas.releases.release import kind_of
 from travas.settings.project import Project
 from travas.web.release import draw
 
@@ -60,7 +61,7 @@ RULES = {name: Rule(name) for name in MECHANISMS} | {
 }
 """Every mechanism; options that it needs, and options by which it measures more."""
 
-FORMATS = [(name, suffix) for name, rule in RULES.items() for suffix in writers(MECHANISMS[rule.name].kind)]
+FORMATS = [(name, suffix) for name, rule in RULES.items() for suffix in writers(kind_of(MECHANISMS[rule.name]))]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from timed_log import timed_frame
 from travas import Attribute, ParameterError, Reading, Times, compare, read, synthesize
 from travas.evaluation.details import compare_details, fetched_cases
 from travas.log.questions import Details
-from travas.releases.release import Profile
+from travas.releases.release import Profile, details_of
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.sources.encoded_cases import EncodedCases, joined
 
@@ -27,7 +27,7 @@ AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 def test_compare_in_python_also_has_times_and_attributes(form: str, tmp_path: Path) -> None:
     frame = timed_frame(300)
     made = synthesize(frame, epsilon=4, delta="1e-6", times=Times(), attributes=["sex"])
-    log = read(frame, Reading(details=made.mechanism.details))
+    log = read(frame, Reading(details=details_of(made.mechanism)))
     released = made if form == "release" else made.write(tmp_path / f"s.{form}")
     found = compare(frame, released)
     assert found.details == compare(log, released).details == compare_details(log, made)
@@ -71,7 +71,7 @@ def test_every_format_has_the_same_distances(
     suffix: str, profile: Profile, released: tuple[pl.DataFrame, SyntheticRelease], tmp_path: Path
 ) -> None:
     frame, made = released
-    expected = compare_details(read(frame, Reading(details=made.mechanism.details)), made)
+    expected = compare_details(read(frame, Reading(details=details_of(made.mechanism))), made)
     assert compare(frame, made.write(tmp_path / f"s{suffix}", profile=profile)).details == expected
     assert expected.times is not None and expected.times.throughput > 0 and expected.attributes[0].alone > 0
 

@@ -18,6 +18,7 @@ from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
 from travas.log.abstraction import Abstraction, parse_ladder
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import Optimal
+from travas.releases.estimate import keep_curve_of
 
 logs = st.dictionaries(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5
@@ -60,7 +61,7 @@ def test_the_expectation_is_that_of_an_enumeration(log: dict[tuple[str, ...], in
 @pytest.mark.parametrize("least", [1, 10])
 def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> None:
     rule = mechanism(name, "1", "1e-6", minimum_cases=least)
-    curve = rule.keep_curve()
+    curve = keep_curve_of(rule)
     assert curve is not None
     numbers = curve.numbers_of_cases()
     assert numbers[0] == least and numbers[-1] == curve.always_kept

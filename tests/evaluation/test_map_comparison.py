@@ -19,6 +19,7 @@ from travas.evaluation.pm4py_models import map_fitness_and_precision
 from travas.log.abstraction import parse_ladder
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.outputs.write import write_hospital_log
 from travas.releases.process_map import map_release
 from travas.trusted.samplers import Seeded
@@ -34,7 +35,7 @@ def without_pairs(released: MapRelease) -> MapRelease:
 
 def test_distances_of_a_map() -> None:
     # With other noise a false pair may be in the map, and its interval contains the true number, 0.
-    released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Log.from_mapping(LOG))
+    released = with_random_bytes(mechanism("map", 4, "1e-3"), Seeded(1)).release(Log.from_mapping(LOG))
     assert isinstance(released, MapRelease) and len(released.pairs) == 5
     near = compare_map(Log.from_mapping(LOG), released)
     assert near.count_error < 0.001 and near.kept_mass == 1.0 and near.total_variation < 0.001
@@ -48,7 +49,7 @@ def test_distances_of_a_map() -> None:
 
 @pytest.mark.parametrize("form", ["release", "file"])
 def test_a_map_is_compared_in_python_as_on_the_command_line(form: str, tmp_path: Path) -> None:
-    made = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Log.from_mapping(LOG))
+    made = with_random_bytes(mechanism("map", 4, "1e-3"), Seeded(1)).release(Log.from_mapping(LOG))
     found = compare(LOG, made if form == "release" else made.write(tmp_path / "map.json"))
     expected = compare_map(Log.from_mapping(LOG), map_release(made))
     assert found.process_map is not None and found.values == {}
@@ -76,7 +77,7 @@ def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("use", [read, released_variants], ids=["read", "compare"])
 def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path) -> None:
-    released = mechanism("map", 4, "1e-3").with_random_bytes(Seeded(1)).release(Log.from_mapping(LOG))
+    released = with_random_bytes(mechanism("map", 4, "1e-3"), Seeded(1)).release(Log.from_mapping(LOG))
     with pytest.raises(LogError, match="a process map has no traces; use its pairs"):
         use(released)
     released.write(tmp_path / "map.json")

@@ -17,6 +17,7 @@ from travas.errors import OutputError
 from travas.log.plain import measurements_from_plain, plain
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.releases.map_numbers import MapMeasurements, choose_cap, cut, kept_pairs
 from travas.trusted.contributions import SIZE_CELLS
 from travas.trusted.samplers import Seeded
@@ -28,7 +29,7 @@ LOG: dict[Trace, int] = {("a", "b", "c"): 3000, ("a", "b", "b", "c"): 1500, ("a"
 
 def made(log: dict[Trace, int] = LOG, seed: int | None = None, **options: Any) -> MapRelease:
     rule = mechanism("map", 1, "1e-6", **options)
-    released = (rule if seed is None else rule.with_random_bytes(Seeded(seed))).release(Log.from_mapping(log))
+    released = (rule if seed is None else with_random_bytes(rule, Seeded(seed))).release(Log.from_mapping(log))
     assert isinstance(released, MapRelease)
     return released
 

@@ -15,6 +15,7 @@ from conftest import Run
 from travas import Ledger, Log, Optimal, ParameterError, Standing, anonymize, compare, verify
 from travas.errors import VerificationError
 from travas.mechanisms import from_description, mechanism
+from travas.releases.release import name_of
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_description_imports_nothing(package: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="not imported from here") as refused:
         from_description(described)
     assert refused.value.field == "mechanism" and package not in sys.modules
-    assert from_description(described, references="follow").name == f"{package}:Mine"
+    assert name_of(from_description(described, references="follow")) == f"{package}:Mine"
 
 
 def test_a_guarantee_file_imports_nothing(package: str, tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from travas import Log, ParameterError, Standing, read, verify
 from travas.log.abstraction import Abstraction, Grouped, parse_ladder
 from travas.mechanisms import mechanism
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
-from travas.mechanisms.mechanism import tables_of
+from travas.mechanisms.mechanism import parameters_of, tables_of, unit_terms_of, with_random_bytes
 from travas.mechanisms.prefix_tree import TwoSidedNoise
-from travas.releases.release import VariantRelease
+from travas.releases.release import VariantRelease, name_of
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.numbers import as_text
 from travas.trusted.samplers import Seeded
@@ -185,19 +185,19 @@ def test_the_choice_of_the_rung_is_private(monkeypatch: pytest.MonkeyPatch) -> N
 def test_named_rungs_are_walked_in_equal_parts_and_the_default_is_adaptive() -> None:
     assert ladder("1", "1e-6", rungs="full,fold,first").shares == "equal"
     assert ladder("1", "1e-6").shares == ladder("1", "1e-6", rungs="default").shares == "adaptive"
-    assert ladder("1", "1e-6", rungs="full,fold", shares="adaptive").parameters()["shares"] == "adaptive"
+    assert parameters_of(ladder("1", "1e-6", rungs="full,fold", shares="adaptive"))["shares"] == "adaptive"
 
 
 @pytest.mark.parametrize("options", [{}, {"rungs": "full,first,prefix:2", "shares": "equal"}, {"rungs": "set"}])
 def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
     rule = ladder("1/3", "1e-6", **options)
-    steps = rule.parameters()["steps"]
+    steps = parameters_of(rule)["steps"]
     assert sum(Fraction(step["epsilon"]) for step in steps) == rule.epsilon
     assert sum(Fraction(step["delta"]) for step in steps) == rule.delta
     guarantee = rule.guarantee()
     assert guarantee.standing is Standing.PROVEN and 0 < guarantee.delta_spent <= rule.delta
     assert guarantee.delta_spent == sum(noise.delta_spent for noise in tables_of(rule))
-    assert rule.with_random_bytes(Seeded(1)).guarantee().standing is Standing.NOT_ESTABLISHED
+    assert with_random_bytes(rule, Seeded(1)).guarantee().standing is Standing.NOT_ESTABLISHED
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ LOG: PlainLog = {
 
 def test_cases_that_are_not_covered_go_on_and_none_counts_twice() -> None:
     rule = ladder("4", "1e-4", rungs="full,fold,prefix:2")
-    release = rule.with_random_bytes(Seeded(3)).release(Log.from_mapping(LOG))
+    release = with_random_bytes(rule, Seeded(3)).release(Log.from_mapping(LOG))
     found = dict(zip(zip(release.variants, release.rungs, strict=True), release.noisy, strict=True))
     assert set(found) == {(("a", "b", "c"), 0), (("a", "b", "c", "d", "e"), 1), (("x", "y"), 2)}
     assert abs(found[("a", "b", "c"), 0] - 400) < 20 and abs(found[("a", "b", "c", "d", "e"), 1] - 177) < 20
@@ -295,7 +295,7 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
         promise = tmp_path / f"{out}.guarantee.json"
         shown = travas("verify", promise, tmp_path / out)
         assert shown.code == 0 and "number of cases: ε = 0.1, δ = 0" in shown.out
-        assert verify(promise, tmp_path / out).mechanism.name == "ladder"
+        assert name_of(verify(promise, tmp_path / out).mechanism) == "ladder"
         stated = json.loads(promise.read_text())
         assert stated["standing"] == "proven"
         forgeries: tuple[Callable[[Any], object], ...] = (
@@ -328,15 +328,15 @@ def test_every_rung_stands_in_the_guarantee_and_is_verified(small_csv: Path, tra
 def test_a_ladder_for_persons_draws_with_the_step_of_a_group() -> None:
     unit = PrivacyUnit("patient", 3)
     rule = mechanism("ladder", "3", "1e-4", rungs="full,prefix:1", unit=unit)
-    step = rule.step
+    step = rule._step
     assert step.epsilon == 1 and step.delta < Fraction("1e-4") / 3
-    steps = rule.parameters()["steps"]
+    steps = parameters_of(rule)["steps"]
     assert sum(Fraction(part["epsilon"]) for part in steps) == step.epsilon
     given = sum((Fraction(part["delta"]) for part in steps), Fraction(0))
     assert (
         step.delta < given < Fraction("1e-4") / 3
     )  # a rung's own ε is smaller, and so is what M steps of it add up to
-    assert rule.unit_terms()["step_delta"] == as_text(given)
+    assert unit_terms_of(rule)["step_delta"] == as_text(given)
     assert rule.guarantee().delta_spent > rule.delta * Fraction(99, 100)
     assert rule.guarantee().delta_spent <= rule.delta and rule.guarantee().unit == unit
     with pytest.raises(ParameterError, match="counted for the unit"):

@@ -22,6 +22,7 @@ from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian import MOST_ACTIVITIES, MOST_KEYS
 from travas.mechanisms.gaussian import coded as coded_traces
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.process_map import ProcessMap
 from travas.releases.map_numbers import MapMeasurements, pair_cells
 from travas.releases.process_map import MapRelease
@@ -240,7 +241,7 @@ def test_every_log_is_released(log: dict[Trace, int]) -> None:
 
 def test_unselected_activities_are_other_and_kinds_are_not_names() -> None:
     log: dict[Trace, int] = {("start", "other", "end"): 5000, **{("start", f"rare {n}", "end"): 1 for n in range(3000)}}
-    made = released(process_map("2", "1e-6").with_random_bytes(Seeded(3)), log)
+    made = released(with_random_bytes(process_map("2", "1e-6"), Seeded(3)), log)
     names = {(pair.before.kind, pair.before.activity, pair.after.kind, pair.after.activity) for pair in made.pairs}
     assert (
         "activity",

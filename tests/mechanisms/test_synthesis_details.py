@@ -37,6 +37,7 @@ from travas.log.options import BudgetShares
 from travas.log.questions import CellQuestion, Details, Question
 from travas.mechanisms import gaussian
 from travas.mechanisms.gaussian import calibrated_noise
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import Request, run
 from travas.search.calibration import calibrate, largest_mu, split_delta
@@ -155,7 +156,7 @@ class Recording:
 def test_every_question_has_the_contribution_of_its_stage_and_is_asked_once() -> None:
     log = read(timed_frame(1000), Reading(details=EVERYTHING))
     recording = Recording(log.totals)
-    made = rule(times=Times("Asia/Tokyo"), attributes=["sex", AGE]).with_random_bytes(Seeded(1))
+    made = with_random_bytes(rule(times=Times("Asia/Tokyo"), attributes=["sex", AGE]), Seeded(1))
     measured = made.measure(replace(log, totals=recording))  # type: ignore[arg-type]
     sizes = [question.contribution for question in recording.asked]
     assert sizes == [stage.contribution for stage in made.noise.calibration.stages[len(CONTROL_FLOW) :]]
@@ -171,7 +172,7 @@ def test_what_is_measured_is_the_sum_plus_noise_of_the_stated_deviation() -> Non
     measured = rule(times=Times()).measure(log)
     assert measured.times is not None and log.totals is not None
     recording = Recording(log.totals)
-    exact = rule(times=Times()).with_random_bytes(Seeded(2)).measure(replace(log, totals=recording))  # type: ignore[arg-type]
+    exact = with_random_bytes(rule(times=Times()), Seeded(2)).measure(replace(log, totals=recording))  # type: ignore[arg-type]
     assert exact.times is not None
     for question, noisy in zip(
         [part for part in recording.asked if type(part).__name__ in ("Throughput", "StartBlocks")],
@@ -189,7 +190,7 @@ def test_a_value_of_one_case_is_not_released() -> None:
     frame = frame.with_columns(sex=frame["sex"].fill_null("x").set(one, "the only one"))
     log = read(frame, Reading(details=Details(attributes=("sex",))))
     for seed in range(20):
-        made = rule(attributes=["sex"]).with_random_bytes(Seeded(seed)).measure(log)
+        made = with_random_bytes(rule(attributes=["sex"]), Seeded(seed)).measure(log)
         assert "the only one" not in made.attributes[0].values
 
 

@@ -18,6 +18,7 @@ from travas.evaluation.published import SaCoFaPublished
 from travas.mechanisms import mechanism, prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, Trie, TwoSidedNoise
 from travas.mechanisms.sacofa import SaCoFa, eventually_follows
+from travas.releases.release import name_of
 from travas.search.table_builders import laplace_table
 from travas.trusted.numbers import ONE
 from travas.trusted.samplers import DiscreteLaplace, uniform_below
@@ -162,7 +163,7 @@ def test_a_dead_tree_ends_early() -> None:
         mechanism("synthesis", 1, "0.01", alphabet=["a"]),
         mechanism("map", 1, "0.01", alphabet=["a"]),
     ],
-    ids=lambda rule: rule.name,
+    ids=lambda rule: name_of(rule),
 )
 def test_an_alphabet_of_another_width_is_refused_and_costs_nothing(rule: Mechanism, tmp_path: Path) -> None:
     log, ledger = {(("a", "start"), ("a", "complete")): 50}, Ledger(tmp_path / "ledger.db")

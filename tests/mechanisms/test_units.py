@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing
 from travas.mechanisms import MECHANISMS, mechanism
-from travas.mechanisms.mechanism import tables_of
+from travas.mechanisms.mechanism import parameters_of, tables_of
 from travas.mechanisms.prefix_tree import Tree
 from travas.mechanisms.sacofa import SaCoFa
 from travas.mechanisms.selection import PartitionSelection
+from travas.releases.release import counted_of
 from travas.search.person_tables import GaussianTable
 from travas.search.table_builders import optimal_table, travas_table
 from travas.trusted.guarantee import step
@@ -138,13 +139,13 @@ def test_the_cases_of_a_person_anywhere_on_a_ladder() -> None:
         total += worst
     spent = rule.guarantee().delta_spent
     assert spent * Fraction(99, 100) < total <= spent <= delta  # when all cases share a key, it is reached
-    assert sum(noise.delta for noise in tables_of(rule)) > 2 * rule.step.delta  # of one step of the whole
+    assert sum(noise.delta for noise in tables_of(rule)) > 2 * rule._step.delta  # of one step of the whole
 
 
 def test_the_rules_of_sacofa_are_paid_for_by_the_step() -> None:
     rule = mechanism("sacofa", 5, 0, max_length=1, prune=3, unit=PrivacyUnit("patient", 5))
     assert isinstance(rule, SaCoFa)
-    assert rule._rules_noise(1).epsilon + rule.noise.epsilon == rule.step.epsilon == 1
+    assert rule._rules_noise(1).epsilon + rule.noise.epsilon == rule._step.epsilon == 1
 
 
 @pytest.mark.parametrize("build", [optimal_table, travas_table])
@@ -212,16 +213,16 @@ def test_the_guarantee_names_the_unit(name: str) -> None:
     else:
         assert epsilon == 4 and delta >= Fraction(2, 10)
     assert any("at most 3 cases per person are counted" in text for text in guarantee.assumptions)
-    assert rule.step.epsilon == Fraction(2, 3)
+    assert rule._step.epsilon == Fraction(2, 3)
     for noise in tables_of(rule):
         if is_verified_whole:
             assert (noise.epsilon, noise.delta, noise.counts) == (Fraction(2), Fraction(1, 10), 3)
         else:
-            assert noise.epsilon <= rule.step.epsilon and noise.delta <= rule.delta and noise.counts == 1
+            assert noise.epsilon <= rule._step.epsilon and noise.delta <= rule.delta and noise.counts == 1
     alike = make(name, PrivacyUnit("patient", 1))
     assert alike.guarantee().standing is make(name, PrivacyUnit()).guarantee().standing
     assert alike.guarantee().delta_spent == make(name, PrivacyUnit()).guarantee().delta_spent
-    assert alike.parameters() == make(name, PrivacyUnit()).parameters()
+    assert parameters_of(alike) == parameters_of(make(name, PrivacyUnit()))
 
 
 @pytest.mark.parametrize("name", [*MECHANISMS, "utravas-published", "sacofa-published"])
@@ -230,13 +231,14 @@ def test_a_log_counted_for_another_unit_is_refused(name: str) -> None:
     patient = PrivacyUnit("patient", 3)
     plain = Log.from_mapping({("a",): 100})
     rule = make(name, patient)
-    right = Log(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=rule.counted)
+    counted = counted_of(rule) or "cases"
+    right = Log(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=counted)
     assert rule.release(right).guarantee.unit == patient
-    other = "cases" if rule.counted == "units" else "units"
+    other = "cases" if counted == "units" else "units"
     for wrong in (
         plain,
-        Log(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("patient", 4), counted=rule.counted),
-        Log(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("doctor", 3), counted=rule.counted),
+        Log(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("patient", 4), counted=counted),
+        Log(plain.alphabet, plain.keys, plain.counts, unit=PrivacyUnit("doctor", 3), counted=counted),
         Log(plain.alphabet, plain.keys, plain.counts, unit=patient, counted=other),  # type: ignore[arg-type]
     ):
         with pytest.raises(

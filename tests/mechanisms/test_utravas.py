@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from travas import Log, ParameterError
 from travas.evaluation.published import UTravasPublished
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import parameters_of, with_random_bytes
 from travas.mechanisms.selection import Travas
 from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
+from travas.releases.estimate import estimate_of, keep_curve_of
 from travas.trusted.numbers import ONE
 from travas.trusted.samplers import Seeded
 
@@ -23,7 +25,8 @@ def test_the_cost_is_that_of_the_runs_together(splits: int) -> None:
     rule = UTravas(Fraction(1), Fraction(1, 10), splits)
     run = Travas(Fraction(1, splits), Fraction(1, 10 * splits))
     assert rule.guarantee().delta_spent == splits * run.noise.delta_spent <= Fraction(1, 10)
-    assert rule.keep_curve().probability(3) == 1 - (1 - run.keep_probability(3)) ** splits
+    curve = keep_curve_of(rule)
+    assert curve is not None and curve.probability(3) == 1 - (1 - run.keep_probability(3)) ** splits
 
 
 def test_the_papers_estimate_of_a_dropped_count() -> None:
@@ -54,19 +57,19 @@ def test_merging_means_over_the_runs() -> None:
 def test_the_interval_holds_the_true_count_for_certain(count: int, splits: int, seed: int) -> None:
     rule = UTravas(Fraction(2), Fraction(1, 2), splits)
     log = Log.from_mapping({(str(n),): count for n in range(40)})
-    release = rule.with_random_bytes(Seeded(seed)).release(log)
+    release = with_random_bytes(rule, Seeded(seed)).release(log)
     assert release.estimate.intervals is not None
     assert all(low <= count <= high for low, high in release.estimate.intervals)
 
 
 def test_the_splits_follow_from_epsilon_and_delta_alone() -> None:
     chosen = [
-        mechanism("utravas", epsilon, delta).parameters()["splits"] for epsilon in (2, 1) for delta in ("0.5", "0.01")
+        parameters_of(mechanism("utravas", epsilon, delta))["splits"] for epsilon in (2, 1) for delta in ("0.5", "0.01")
     ]
-    assert chosen == [mechanism("utravas", e, d).parameters()["splits"] for e in (2, 1) for d in ("0.5", "0.01")]
+    assert chosen == [parameters_of(mechanism("utravas", e, d))["splits"] for e in (2, 1) for d in ("0.5", "0.01")]
     assert max(chosen) > 1  # at (2, 0.5) TraVaS wastes four fifths of δ: splitting pays
     gain, plain = mechanism("utravas", 2, "0.5"), mechanism("travas", 2, "0.5")
-    curves = gain.keep_curve(), plain.keep_curve()
+    curves = keep_curve_of(gain), keep_curve_of(plain)
     assert curves[0] is not None and curves[1] is not None
     assert curves[0].probability(1) > 2 * curves[1].probability(1)
 
@@ -76,7 +79,7 @@ def test_as_published_it_takes_the_splits_that_look_best_on_the_true_log() -> No
     rule = UTravasPublished(Fraction(1), Fraction(1, 10))
     assert set(rule.release(log).variants) <= {trace for trace, _ in log.items()}
     assert rule.release(log).mechanism is rule
-    assert rule.estimate((4,)).intervals is None
+    assert estimate_of(rule, (4,)).intervals is None
 
 
 @pytest.mark.parametrize("splits", [0, 101, True, 1.5])

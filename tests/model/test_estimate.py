@@ -9,6 +9,7 @@ import pytest
 from travas import Log, Optimal
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.selection import PartitionSelection, Travas
 from travas.releases.estimate import MOST_THRESHOLDS, estimate
 from travas.sources.example_log import hospital_traces
@@ -26,7 +27,7 @@ def test_never_negative_infinite_or_absurd(least: int) -> None:
     for rule in rules(least):
         c = rule.centre
         for noisy in ((c,), (c, c, c), (c, c + 1, c + 50), (c + 10**6,), (c, c + 10**9), tuple(range(c, c + 400))):
-            found = estimate(rule.keep_curve(), noisy)
+            found = estimate(rule.curve, noisy)
             assert all(isfinite(count) and count >= least for count in found.counts)
             assert min(found.spread) >= 1
             assert found.missing_cases is not None and found.missing_cases_interval is not None
@@ -44,7 +45,7 @@ def test_what_is_missing_of_the_demo_log_lies_in_the_interval() -> None:
     log = Log.from_mapping(true)
     within: list[bool] = []
     for seed in range(20):
-        release = mechanism("optimal", "1", "1e-6").with_random_bytes(Seeded(seed)).release(log)
+        release = with_random_bytes(mechanism("optimal", "1", "1e-6"), Seeded(seed)).release(log)
         missing = sum(true.values()) - sum(true[trace] for trace in release.variants)
         low, high = release.estimate.missing_cases_interval or (0, 0)
         within.append(low <= missing <= high < true.total())
@@ -52,7 +53,7 @@ def test_what_is_missing_of_the_demo_log_lies_in_the_interval() -> None:
 
 
 def test_nothing_released_tells_nothing() -> None:
-    found = estimate(Optimal(1, "1e-6").keep_curve(), ())
+    found = estimate(Optimal(1, "1e-6").curve, ())
     assert found.spread == () and found.total == 0 and found.missing_cases is None
 
 
@@ -67,7 +68,7 @@ def test_an_interval_covers_any_true_count_exactly(make: type[PartitionSelection
             continue
         drawn = range(1, min(cases, table.length) + 1)
         noisy = tuple(cases - n + rule.centre for n in drawn)
-        intervals = estimate(rule.keep_curve(), noisy).intervals
+        intervals = estimate(rule.curve, noisy).intervals
         chances = [table.keep_probability(n) - table.keep_probability(n - 1) for n in drawn]
         covered = sum(
             chance for chance, (low, high) in zip(chances, intervals or (), strict=True) if low <= cases <= high
@@ -80,4 +81,4 @@ def test_it_is_post_processing() -> None:
     rule = Optimal("1", "0.1")
     one = rule.release(Log.from_mapping({(str(n),): 3 + n for n in range(50)}))
     other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
-    assert one.estimate == other.estimate == estimate(rule.keep_curve(), one.noisy)
+    assert one.estimate == other.estimate == estimate(rule.curve, one.noisy)

@@ -11,6 +11,7 @@ import pytest
 
 from travas import Log, Optimal, PrivacyUnit, Reading, open_release, read
 from travas.log.traces import Trace
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.pipeline import Request, run
 from travas.releases.release import VariantRelease
 from travas.trusted.samplers import Seeded
@@ -35,7 +36,7 @@ def log(tmp_path: Path) -> Path:
 def released(
     log: Path | Log, out: Path | None, frequencies: Literal["estimated", "spread", "noisy"] = "estimated"
 ) -> VariantRelease:
-    rule = Optimal(1, "1e-6", unit=UNIT).with_random_bytes(Seeded(0))
+    rule = with_random_bytes(Optimal(1, "1e-6", unit=UNIT), Seeded(0))
     request = Request(
         log, rule, reading=READING, output=out, frequencies=frequencies, guarantee="not required"
     )  # seeded noise has no guarantee

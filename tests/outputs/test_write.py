@@ -19,7 +19,7 @@ from travas.errors import OutputError
 from travas.log.escaped_names import escape_name
 from travas.mechanisms import mechanism
 from travas.outputs.readme_file import readme_path
-from travas.releases.release import VariantRelease
+from travas.releases.release import VariantRelease, name_of
 from travas.verification.opened import read_release
 
 LOGS = (".xes", ".xes.gz", ".csv", ".csv.gz", ".parquet")
@@ -113,7 +113,7 @@ def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
         "format", "version", "software", "standing", "epsilon", "delta", "delta_spent", "unit", "neighbours",
         "replace_one", "mechanism", "kind", "description", "reading", "parameters", "assumed_public", "timestamps", "release",
     }  # fmt: skip
-    assert verify(f"{path}.guarantee.json", path).mechanism.name == "travas"
+    assert name_of(verify(f"{path}.guarantee.json", path).mechanism) == "travas"
 
 
 STARTS = '{"format": "travas guarantee"'

@@ -12,6 +12,7 @@ import pytest
 
 import travas
 from travas import explain
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 2000, ("register", "release"): 500}
@@ -87,7 +88,7 @@ def test_every_kind_goes_to_pm4py() -> None:
 def test_a_synthetic_log_that_rests_on_noise_says_so() -> None:
     mechanism = travas.Synthesis(1, "1e-6", alphabet=[f"a{number}" for number in range(9)])
     rare = {tuple(f"a{(7 * case + step) % 9}" for step in range(1 + case % 6)): 1 for case in range(30)}
-    weak = mechanism.with_random_bytes(Seeded(3)).release(travas.Log.from_mapping(rare))
+    weak = with_random_bytes(mechanism, Seeded(3)).release(travas.Log.from_mapping(rare))
     (why,) = explain.warnings_of(weak)
     assert weak.variants and "generated from is noise" in why and why in words_of(weak)
 
@@ -99,6 +100,6 @@ def test_a_synthetic_log_that_released_variants_describe_says_so() -> None:
         random = np.random.default_rng(1)
         rare = Counter(tuple(random.choice(list("abcdefgh"), 6).tolist()) for _ in range(others))
         log = travas.Log.from_mapping({("a", "b", "c"): frequent} | rare)
-        return bool(explain.warnings_of(mechanism.with_random_bytes(Seeded(3)).release(log)))
+        return bool(explain.warnings_of(with_random_bytes(mechanism, Seeded(3)).release(log)))
 
     assert warned(3000, 300) and not warned(30_000, 20_000)

@@ -24,6 +24,7 @@ from conftest import Run
 from servers import missing
 from travas import Ledger, Log, LogError, Optimal, ParameterError, PrivacyUnit, Reading, anonymize, read
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import BY_QUERY
 from travas.sources.spark import Partition, RemoteVariants
 from travas.trusted.guarantee import Counted
@@ -57,7 +58,7 @@ def test_the_release_is_the_one_from_memory(name: str, singletons: Path) -> None
     assert isinstance(remote, RemoteVariants) and not isinstance(local, RemoteVariants)
     for minimum_cases in (1, 3):
         chosen = mechanism(name, "1/2", "1/20", minimum_cases=minimum_cases)
-        releases = [chosen.with_random_bytes(Seeded(9)).release(variants) for variants in (remote, local)]
+        releases = [with_random_bytes(chosen, Seeded(9)).release(variants) for variants in (remote, local)]
         assert releases[0].variants == releases[1].variants and releases[0].noisy == releases[1].noisy
         assert bool(len(releases[0].variants) > 10) == (minimum_cases == 1)
 

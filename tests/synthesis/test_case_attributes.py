@@ -11,6 +11,7 @@ from timed_log import timed_frame
 from travas import Attribute, Synthesis, SyntheticRelease, read
 from travas.log.options import OTHER, CaseColumn
 from travas.log.questions import Details
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import Reading
 from travas.synthesis.case_attributes import FirstMeasurement
 from travas.trusted.samplers import Seeded
@@ -22,7 +23,7 @@ READING = Reading(details=Details(attributes=("sex",), numbers=("age",)))
 @lru_cache
 def release(epsilon: int = 2, seed: int = 1) -> SyntheticRelease:
     log = read(timed_frame(), READING)
-    rule = Synthesis(epsilon, "1e-6", attributes=["sex", AGE]).with_random_bytes(Seeded(seed))
+    rule = with_random_bytes(Synthesis(epsilon, "1e-6", attributes=["sex", AGE]), Seeded(seed))
     made = rule.release(log)
     assert isinstance(made, SyntheticRelease)
     return made
@@ -56,7 +57,7 @@ def test_numbers_lie_in_their_bins_and_are_whole() -> None:
 
 def test_numbers_beyond_64_bits_are_floats() -> None:
     log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
-    rule = Synthesis(4, "1e-6", attributes=[Attribute("age", bins=[0, 50, "1e30"])]).with_random_bytes(Seeded(1))
+    rule = with_random_bytes(Synthesis(4, "1e-6", attributes=[Attribute("age", bins=[0, 50, "1e30"])]), Seeded(1))
     made = rule.release(log)
     age = column(made, "age")
     assert age.kind == "number" and (age.values >= -1).all() and (age.values <= 1e30).all()
@@ -64,7 +65,7 @@ def test_numbers_beyond_64_bits_are_floats() -> None:
 
 def test_edges_with_decimals_give_decimals() -> None:
     log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
-    rule = Synthesis(4, "1e-6", attributes=[Attribute("age", bins=["0.5", 50, 70])]).with_random_bytes(Seeded(1))
+    rule = with_random_bytes(Synthesis(4, "1e-6", attributes=[Attribute("age", bins=["0.5", 50, 70])]), Seeded(1))
     made = rule.release(log)
     age = column(made, "age")
     assert age.kind == "number" and np.mean((age.values >= 50) & (age.values < 70)) > 0.2
@@ -74,14 +75,14 @@ def test_edges_with_decimals_give_decimals() -> None:
 def test_an_attribute_that_identifies_cases_is_released_as_other() -> None:
     frame = timed_frame(500)
     log = read(frame.with_columns(number=frame["case_id"]), Reading(details=Details(attributes=("number",))))
-    made = Synthesis(1, "1e-6", attributes=["number"]).with_random_bytes(Seeded(1)).release(log)
+    made = with_random_bytes(Synthesis(1, "1e-6", attributes=["number"]), Seeded(1)).release(log)
     values = column(made, "number")
     assert values.texts == (OTHER,) and made.measurements.attributes[0].values == ()
 
 
 def test_with_few_cases_an_attribute_is_measured_twice_alone() -> None:
     log = read(timed_frame(300), READING)
-    made = Synthesis(1, "1e-6", attributes=["sex", AGE]).with_random_bytes(Seeded(1)).release(log)
+    made = with_random_bytes(Synthesis(1, "1e-6", attributes=["sex", AGE]), Seeded(1)).release(log)
     assert isinstance(made, SyntheticRelease)
     assert [part.is_by_last for part in made.measurements.attributes] == [False, False]
 

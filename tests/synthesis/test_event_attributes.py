@@ -14,6 +14,7 @@ from travas.evaluation.details import event_attribute_distance, fetched_cases, r
 from travas.log.options import OTHER
 from travas.log.questions import Details
 from travas.mechanisms.gaussian import MOST_KEYS
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.synthesis.event_attributes import event_shares
 from travas.synthesis.measurements import EventAttributeMeasurements
 from travas.trusted.samplers import Seeded
@@ -41,7 +42,7 @@ def original(cases: int = 2_000) -> Log:
 
 
 def release(*attributes: Attribute, log: Log | None = None) -> SyntheticRelease:
-    made = Synthesis(2, "1e-6", event_attributes=attributes).with_random_bytes(Seeded(1)).release(log or original())
+    made = with_random_bytes(Synthesis(2, "1e-6", event_attributes=attributes), Seeded(1)).release(log or original())
     assert isinstance(made, SyntheticRelease)
     return made
 

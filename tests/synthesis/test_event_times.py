@@ -19,6 +19,7 @@ from travas import Synthesis, SyntheticRelease, Times, read
 from travas.log.calendar import BLOCKS
 from travas.log.options import weeks_of
 from travas.log.questions import Details
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import Reading
 from travas.synthesis.arrivals import Arrivals
 from travas.synthesis.durations import DurationShares
@@ -35,7 +36,7 @@ ZONE = "Europe/Berlin"
 def release(resolution: str = "second", seed: int = 1, epsilon: int = 4) -> SyntheticRelease:
     log = read(timed_frame(), Reading(details=Details("read")))
     settings = Times(ZONE, resolution)  # type: ignore[arg-type]
-    made = Synthesis(epsilon, "1e-6", times=settings).with_random_bytes(Seeded(seed)).release(log)
+    made = with_random_bytes(Synthesis(epsilon, "1e-6", times=settings), Seeded(seed)).release(log)
     assert isinstance(made, SyntheticRelease)
     return made
 
@@ -125,7 +126,7 @@ def test_a_stated_period_and_longest_case_bound_what_is_generated_and_cost_nothi
     stated = Times(ZONE, recorded="2020-02-03/2020-06-28", longest_case=1)
     log = read(timed_frame(), Reading(details=Details("read")))
     assert Synthesis(1, "1e-6", times=stated).noise == Synthesis(1, "1e-6", times=Times(ZONE)).noise
-    made = Synthesis(1, "1e-6", times=stated).with_random_bytes(Seeded(4)).release(log)
+    made = with_random_bytes(Synthesis(1, "1e-6", times=stated), Seeded(4)).release(log)
     assert isinstance(made, SyntheticRelease)
     begin, end = weeks_of(stated.recorded)
     starts = week_of(zone_of(ZONE).to_local(np.array([case[0] for case in cases(made)], dtype=float)))

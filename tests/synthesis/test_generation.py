@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from travas import Log, LogError, ParameterError, Standing
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.synthesis.chain import Chain, choose_pairs
@@ -139,7 +140,7 @@ def test_noise_alone_makes_no_cases(cases: float, plausible: bool) -> None:
 def test_a_log_of_released_variants_has_few_other_cases() -> None:
     """500 cases of one variant: what was generated in addition came from noise, about 100 cases of it."""
     rule = mechanism("synthesis", 1, "1e-6")
-    made = [rule.with_random_bytes(Seeded(seed)).release(Log.from_mapping({tuple("abc"): 500})) for seed in range(5)]
+    made = [with_random_bytes(rule, Seeded(seed)).release(Log.from_mapping({tuple("abc"): 500})) for seed in range(5)]
     made.sort(key=lambda release: sum(release.counts))
     assert sum(made[2].counts) < 550
     assert isinstance(made[0], SyntheticRelease) and set(made[0].origins) == {"released"}

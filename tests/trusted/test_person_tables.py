@@ -20,6 +20,7 @@ from travas import Log, PrivacyUnit, Standing, anonymize, verify
 from travas.errors import VerificationError
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
+from travas.releases.estimate import estimate_of
 from travas.search import person_tables
 from travas.search.person_tables import GaussianTable, joint_noise, threshold_of, variance_of
 from travas.search.table_builders import optimal_table, table_from
@@ -222,9 +223,9 @@ def test_at_equal_thresholds_the_smaller_variance_decides() -> None:
 def test_estimates_work_from_the_table_that_was_drawn_from(name: str) -> None:
     rule = mechanism(name, 1, "1e-6", minimum_cases=5, unit=PrivacyUnit("patient", 20))
     assert isinstance(rule, PartitionSelection) and rule.joint is not None
-    assert rule.centre == 103 + 4 and rule.keep_curve().always_kept == 205 + 4
+    assert rule.centre == 103 + 4 and rule.curve.always_kept == 205 + 4
     noisy = (rule.centre + 300, rule.centre)
-    found = rule.estimate(noisy)
+    found = estimate_of(rule, noisy)
     assert found.intervals is not None
     low, high = found.intervals[0]
     assert low <= noisy[0] <= high and high - low < 4.2 * 19.4  # 95 % of a Gaussian; (ε, δ)/20 each: 28 wide

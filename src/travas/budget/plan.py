@@ -100,7 +100,7 @@ def kept(epsilon: Fraction, delta: Fraction) -> tuple[int, int] | None:
     (14, 16)
     """
     try:
-        curve = Optimal(epsilon=epsilon, delta=delta).keep_curve()
+        curve = Optimal(epsilon=epsilon, delta=delta).curve
     except ParameterError:
         return None
     return curve.first_above(HALF), curve.first_above(MOST)

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LogError, ParameterError, VerificationError
+from ..mechanisms.mechanism import parameters_of
+from ..releases.estimate import keep_curve_of
+from ..releases.release import counted_of, name_of
 from .console import Rows, Table, answer, bar, console, named, percent, progress
 from .options import AS_JSON, FORCE, arg, existing, flag, names_of, with_settings
 
@@ -58,18 +61,18 @@ def verify(
     mechanism, guarantee = verified.mechanism, verified.mechanism.guarantee()
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         reasons = "; ".join(guarantee.assumptions)
-        raise VerificationError(f"the guarantee of {mechanism.name} is not established: {reasons}")
+        raise VerificationError(f"the guarantee of {name_of(mechanism)} is not established: {reasons}")
     weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, project.stated_cases, guarantee.unit.noun)
     keeps = _keep_curve(mechanism)
     facts: dict[str, Any] = {
         "verified": True,
         "standing": str(guarantee.standing),
-        "mechanism": mechanism.name,
+        "mechanism": name_of(mechanism),
         "epsilon": as_text(mechanism.epsilon),
         "delta": as_text(mechanism.delta),
         "delta_spent": rounded_up(guarantee.delta_spent),
         "unit": describe_unit(mechanism),
-        "parameters": mechanism.parameters(),
+        "parameters": parameters_of(mechanism),
         "digest_checked": verified.digest_checked,
         "notes": list(verified.notes),
         "keep_probability": [{"cases": number, "probability": kept} for number, kept in keeps],
@@ -97,12 +100,12 @@ def _rows(verified: Verified, of_a_file: bool, weak: tuple[str, ...]) -> Rows:
     share = f"  ({float(guarantee.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
     matches = "its digest matches the guarantee file, and its content is what travas writes"
     checked = matches if verified.digest_checked else "not found beside the guarantee, so it was not checked"
-    steps = mechanism.parameters().get("steps", [])
+    steps = parameters_of(mechanism).get("steps", [])
     return [
-        ("mechanism", mechanism.name),
+        ("mechanism", name_of(mechanism)),
         ("standing", str(guarantee.standing)),
         ("guarantee for", guarantee.holds_for),
-        *([] if mechanism.unit.is_case else [("counted", counted_per(mechanism.unit, mechanism.counted))]),
+        *([] if mechanism.unit.is_case else [("counted", counted_per(mechanism.unit, counted_of(mechanism)))]),
         ("ε", as_text(mechanism.epsilon)),
         ("δ requested", as_text(mechanism.delta)),
         ("δ spent", f"{rounded_up(guarantee.delta_spent, 12)}{share}"),
@@ -122,7 +125,7 @@ def _point(point: Point) -> tuple[str, ...]:
 
 def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
     """Return the keep probability at a dozen case counts; empty if it depends on more than the case count."""
-    curve = mechanism.keep_curve()
+    curve = keep_curve_of(mechanism)
     if curve is None or curve.rungs:
         return []
     return [(cases, float(curve.probability(cases))) for cases in curve.numbers_of_cases()]

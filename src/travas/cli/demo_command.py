@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MissingExtraError, OutputError
+from ..releases.release import kind_of
 from .console import Table, answer, phases
 from .options import opt
 
@@ -57,7 +58,7 @@ def _released(output: Path) -> list[Outcome]:
         ProcessMap(1, "1e-6", parts=("durations", "rework", "throughput")),
     ):
         with phases() as watch:
-            target = output / FILES[rule.kind]
+            target = output / FILES[kind_of(rule)]
             request = Request(ExampleLog(), rule, output=target, existing="replace", times="if recorded")
             outcomes.append(run(request, watch))
     return outcomes

@@ -6,6 +6,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_HEADING, ParameterError, number_of
+from ..releases.release import name_of
 from .console import Table, answer, bar, named, percent, phases, progress
 from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
 
@@ -93,14 +94,14 @@ def _of_any_log(as_json: bool, rules: list[Mechanism], weak: list[str]) -> None:
     for rule in rules:
         points = chances(rule)
         kept = [{"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points]
-        facts = {"mechanism": rule.name, "epsilon": as_text(rule.epsilon), "delta": as_text(rule.delta)}
+        facts = {"mechanism": name_of(rule), "epsilon": as_text(rule.epsilon), "delta": as_text(rule.delta)}
         shown.append(facts | {"chances": kept})
         rows = [
             (f"{at.cases:,}", bar(float(at.kept)), f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}")
             for at in points
         ]
         sentences = meaning(rule.epsilon, rule.delta, rule.unit.noun)
-        parts += [Table(f"{rule.name} at {_at(rule)}, by its number of cases", rows), *sentences, ""]
+        parts += [Table(f"{name_of(rule)} at {_at(rule)}, by its number of cases", rows), *sentences, ""]
     answer(as_json, {"confidential": False, "forecast": shown, "warnings": weak}, *parts, *weak)
 
 
@@ -138,7 +139,9 @@ def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, de
         made = mechanisms(epsilon, delta, reading.privacy_unit)
         views, rule = outlooks(made, cases), made["variants"]
         words = [*advice(made, cases), *_weak([rule], cases)]
-    kinds = [{"kind": view.alternative, "mechanism": view.mechanism.name, "facts": list(view.facts)} for view in views]
+    kinds = [
+        {"kind": view.alternative, "mechanism": name_of(view.mechanism), "facts": list(view.facts)} for view in views
+    ]
     facts: dict[str, Any] = {
         "confidential": log is not None,
         "epsilon": epsilon,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import explain
 from ..errors import number_of
+from ..mechanisms.mechanism import parameters_of
 from ..outputs.guarantee_file import guarantee_path
-from ..releases.release import Kind, Release, ReleasedLog, VariantRelease
+from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, counted_of, kind_of
 from ..report.decision import decision_on
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, rounded_up
@@ -61,7 +62,7 @@ def release_facts(
         "release": str(output),
         "guarantee": str(guarantee_path(output)),
         **({"segment": released.segment} if released.segment else {}),
-        "kind": released.mechanism.kind,
+        "kind": kind_of(released.mechanism),
         **numbers,
         "content": _content(released),
         "notes": list(decision_on(released).missing),
@@ -97,14 +98,14 @@ def release_parts(released: Release, output: Path, stated_cases: int | None) -> 
         *named("warning", warnings),
     ]
     if not guarantee.unit.is_case:
-        rows.append(("counted", explain.counted_per(guarantee.unit, mechanism.counted)))
+        rows.append(("counted", explain.counted_per(guarantee.unit, counted_of(mechanism))))
     rows += named("assumed", guarantee.assumptions)
-    name = _NAMES[mechanism.kind]
+    name = _NAMES[kind_of(mechanism)]
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         yield Table(f"{name} WITHOUT a guarantee", rows, "red")
     else:
         yield Table(f"{name}, with warnings", rows, "yellow") if warnings else Table(name, rows, "green")
-    if mechanism.kind == "process map":
+    if kind_of(mechanism) == "process map":
         yield from _most_frequent(cast("MapRelease", released))
 
 
@@ -134,11 +135,11 @@ def _more_rows(released: Release) -> Rows:
     if isinstance(released, VariantRelease) and released.is_abstracted:
         times = [(rule, released.rungs.count(rung)) for rung, rule in enumerate(released.abstractions)]
         return named("abstraction", [f"{rule}: {number_of(n, 'variants')}" for rule, n in times if n])
-    if released.mechanism.kind != "synthetic log":
+    if kind_of(released.mechanism) != "synthetic log":
         return []
     from ..report.texts import budget
 
-    made, shares = cast("SyntheticRelease", released), budget(released.mechanism.parameters())
+    made, shares = cast("SyntheticRelease", released), budget(parameters_of(released.mechanism))
     nothing = "nothing: generated again from measurements that were released before"
     return [
         *explain.details_in_words(made.quality()),

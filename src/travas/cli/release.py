@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import ParameterError
+from ..releases.release import kind_of
 from .console import answer, console, phases, print_caution, progress
 from .options import FORCE, HIDDEN_JSON, LOG, QUIET, existing, here, names_of, opt, with_settings
 
@@ -129,7 +130,7 @@ def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: b
     if "mechanism" not in project.values:
         project = project.with_values({"mechanism": OFFERED[kind][0]})
     request = replace(project.request(), existing=existing(force))
-    made = request.mechanism.kind
+    made = kind_of(request.mechanism)
     if made != kind:
         raise ParameterError(
             f"mechanism is {project.stated('mechanism')!r}, which releases a {made}: use travas {_COMMANDS[made]}",
@@ -158,7 +159,7 @@ def _verified(release: Path, log: str | None, project: Project, kind: Kind) -> A
     project.required("output")
     with progress("verifying the release"):
         made = open_release(release)
-        if made.mechanism.kind != kind:
+        if kind_of(made.mechanism) != kind:
             raise ParameterError(f"{release}: is not a {kind}; use the file of one", field="from")
         verify(guarantee_path(release), release)
     return made
@@ -172,7 +173,7 @@ def _write_again(made: Any, release: Path, project: Project, force: bool, as_jso
     from ..releases.release import check_profile
     from .output import release_facts, release_parts
 
-    kind, output = made.mechanism.kind, project.path(project.required("output"))
+    kind, output = kind_of(made.mechanism), project.path(project.required("output"))
     files = release_files(release, kind)
     check_not_same(release_files(output, kind), files, "release that is read, or one of its files")
     write_release(made, output, existing(force), check_profile(project.stated("profile", "travas")))

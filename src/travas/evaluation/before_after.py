@@ -12,7 +12,7 @@ from ..log.questions import NO_DETAILS
 from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, released_map
 from ..plots.svg import activity_text
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, ReleasedLog
+from ..releases.release import Release, ReleasedLog, counted_of, details_of, kind_of
 from ..sources.engine import read
 from ..sources.reading import Reading
 from .compare import METRICS, cases_of_pairs, compare
@@ -22,8 +22,8 @@ _STEPS = 12
 
 def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[[str, float], None]) -> dict[str, Any]:
     """CONFIDENTIAL: one map of both, the metrics of `compare`, and what has changed most."""
-    details = made.mechanism.details if made.mechanism.kind == "synthetic log" else NO_DETAILS
-    reading = reading.for_counts_of(made.mechanism.counted)
+    details = details_of(made.mechanism) if kind_of(made.mechanism) == "synthetic log" else NO_DETAILS
+    reading = reading.for_counts_of(counted_of(made.mechanism))
     plain = attrs.evolve(reading, abstraction=FULL, details=details)
     watch("reading the log", 0.0)
     original = read(log, plain, lambda share: watch("reading the log", share))

@@ -32,7 +32,7 @@ from ..outputs.guarantee_file import guarantee_path, measurements_path
 from ..plots.chevrons import chevrons
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, VariantRelease
+from ..releases.release import Release, VariantRelease, details_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.engine import read
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
@@ -328,7 +328,7 @@ def compare(
         return _of_map(before, made.source, names or ())
     details = NO_DETAILS
     if names is None and rules is None and read_as.abstraction == FULL and isinstance(made.source, SyntheticRelease):
-        details = made.source.mechanism.details
+        details = details_of(made.source.mechanism)
     if isinstance(original, Log):  # what was not read cannot be compared
         details = details if original.totals is not None and original.totals.details.covers(details) else NO_DETAILS
     elif isinstance(original, Release | Mapping | list):

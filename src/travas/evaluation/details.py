@@ -16,7 +16,7 @@ from ..log.log import Log
 from ..log.options import OTHER
 from ..log.questions import Totals, check_details
 from ..log.traces import Activity
-from ..releases.release import released_attributes, released_event_attributes, released_times
+from ..releases.release import details_of, released_attributes, released_event_attributes, released_times
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 from ..synthesis.event_times import hour_of_week, week_of, zone_of
@@ -359,7 +359,7 @@ def _times_in_words(distance: TimeDistance) -> list[tuple[str, str]]:
 
 def compare_details(original: Log, released: SyntheticRelease) -> DetailComparison:
     """Compare times and attributes. The result is confidential."""
-    check_details(original.totals, released.mechanism.details)
+    check_details(original.totals, details_of(released.mechanism))
     return _distances(fetched_cases(cast(Totals, original.totals)), released_cases(released), released)
 
 
@@ -372,7 +372,7 @@ def details_of_halves(original: Log, released: SyntheticRelease) -> DetailCompar
 
 def _distances(one: EncodedCases, other: EncodedCases, released: SyntheticRelease) -> DetailComparison:
     rule = released.mechanism
-    measured = released_times(rule) if rule.details.times == "read" else None
+    measured = released_times(rule) if details_of(rule).times == "read" else None
     texts = {column.attribute: column.texts for column in released.case_columns if column.kind == "text"}
     return DetailComparison(
         None if measured is None else time_distance(one, other, measured.zone),

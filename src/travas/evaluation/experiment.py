@@ -29,11 +29,11 @@ from ..budget.policy import check_keys, load_toml, value_of
 from ..errors import LogError, MissingExtraError, OutputError, ParameterError, TravasError, shown
 from ..log.log import Log
 from ..mechanisms import MECHANISMS, find_mechanism, from_description
-from ..mechanisms.mechanism import Mechanism, Progress
+from ..mechanisms.mechanism import Mechanism, Progress, with_random_bytes
 from ..mechanisms.registry import options_of
 from ..outputs.atomic import atomic_output, check_target
 from ..outputs.guarantee_file import file_digest
-from ..releases.release import Frequencies, ReleasedLog, VariantRelease, check_frequencies
+from ..releases.release import Frequencies, ReleasedLog, VariantRelease, check_frequencies, counted_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, whole_number
@@ -218,7 +218,7 @@ def _check(path: Path, grid: Grid) -> None:
             try:
                 mechanism = cell.build()
                 mechanism.guarantee()
-                cell.log.reading.for_counts_of(mechanism.counted)
+                cell.log.reading.for_counts_of(counted_of(mechanism))
             except TravasError as error:
                 raise LogError(f"{cell.label} on {cell.log.name}: {error}") from None
 
@@ -251,7 +251,7 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
         raise LogError(f"the mechanism {label!r} must be a table with a name other than {ORIGINAL!r}")
     name = given.get("mechanism", label)
     maker = find_mechanism(name, "follow")
-    if getattr(maker, "kind", "") == "process map":
+    if getattr(maker, "_kind", "") == "process map":
         raise LogError(f"the mechanism {label!r} releases a process map, and experiments compare logs; remove it")
     options = set(options_of(maker)) - {"alphabet"} - _NO_VARIANTS
     check_keys(where, given, sorted(options | {"mechanism", "frequencies", "epsilon", "delta", "on"}))
@@ -363,8 +363,8 @@ def _failure(error: Exception, *, is_ours: bool) -> str:
 def seeded_release(cell: Cell) -> ReleasedLog:
     """Return the release of a run, from its seed, and therefore without a guarantee."""
     mechanism = _prepared(cell.build())
-    log = _read(cell, cell.log.reading.for_counts_of(mechanism.counted))
-    seeded = mechanism.with_random_bytes(Seeded(cell.seed))
+    log = _read(cell, cell.log.reading.for_counts_of(counted_of(mechanism)))
+    seeded = with_random_bytes(mechanism, Seeded(cell.seed))
     released: ReleasedLog = seeded.release(log)
     return replace(released, frequencies=cell.frequencies) if isinstance(released, VariantRelease) else released
 

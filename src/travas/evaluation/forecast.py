@@ -14,7 +14,8 @@ from ..log.abstraction import Abstraction
 from ..log.log import Log
 from ..mechanisms.mechanism import Mechanism
 from ..plots.html import fragment, heading, paragraph, table, warning
-from ..releases.estimate import KeepCurve, intervals
+from ..releases.estimate import KeepCurve, intervals, keep_curve_of
+from ..releases.release import name_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import ONE, as_text
@@ -153,10 +154,11 @@ def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, all_cas
 
 
 def _curve(mechanism: Mechanism) -> KeepCurve:
-    curve = mechanism.keep_curve()
+    curve = keep_curve_of(mechanism)
     if curve is None or curve.rungs or curve.runs > 1:
         raise ParameterError(
-            f"no forecast for {mechanism.name}, because what it keeps depends on more than the case count; use optimal or travas",
+            f"no forecast for {name_of(mechanism)}, because what it keeps depends on more than the case count; use optimal or "
+            "travas",
             field="mechanism",
         )
     return curve

@@ -21,12 +21,13 @@ from ..log.options import Attribute, Times
 from ..log.questions import DURATION_BUCKETS
 from ..mechanisms import MECHANISMS, mechanism
 from ..mechanisms.ladder import generalises
-from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism, with_random_bytes
 from ..mechanisms.process_map import ProcessMap
 from ..mechanisms.synthesis import Synthesis
+from ..releases.estimate import keep_curve_of
 from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
 from ..releases.process_map import map_release
-from ..releases.release import KINDS, Kind, Release, count_noun
+from ..releases.release import KINDS, Kind, Release, count_noun, counted_of, kind_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.durations import STANDS_OUT
@@ -46,7 +47,7 @@ Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
 def _first_of_each() -> dict[Alternative, str]:
     first: dict[Alternative, str] = {}
     for name, made in MECHANISMS.items():
-        first.setdefault("ladder" if generalises(made) else made.kind, name)
+        first.setdefault("ladder" if generalises(made) else kind_of(made), name)
     return first
 
 
@@ -110,7 +111,7 @@ def outlooks(made: dict[Alternative, Mechanism], stated_cases: int | None = None
 
 
 def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
-    curve = rule.keep_curve()
+    curve = keep_curve_of(rule)
     if curve is None:
         return outlook(rule, cases)
     half, always = curve.first_above(HALF), curve.always_kept
@@ -172,7 +173,7 @@ def coverage(
 
 
 def _read(source: Any, reading: Reading, rule: Mechanism) -> Log:
-    variants = read(source, reading.for_counts_of(rule.counted)).canonical()
+    variants = read(source, reading.for_counts_of(counted_of(rule))).canonical()
     if not len(variants):
         raise EmptyLogError("the log is empty: there is nothing to forecast")
     return variants
@@ -180,11 +181,11 @@ def _read(source: Any, reading: Reading, rule: Mechanism) -> Log:
 
 def _releases(rule: Mechanism, variants: Log) -> list[Any]:
     """Releases with seeded noise."""
-    return [rule.with_random_bytes(Seeded(seed)).release(variants) for seed in range(RUNS)]
+    return [with_random_bytes(rule, Seeded(seed)).release(variants) for seed in range(RUNS)]
 
 
 def _covered(variants: Log, released: Release) -> float:
-    if released.mechanism.kind == "process map":
+    if kind_of(released.mechanism) == "process map":
         return compare_map(variants, map_release(released)).kept_mass
     return metrics.case_coverage(variants, released)
 
@@ -192,7 +193,7 @@ def _covered(variants: Log, released: Release) -> float:
 def _trial(alternative: Alternative, rule: Mechanism, variants: Log) -> Trial:
     made = _releases(rule, variants)
     covered = fmean([_covered(variants, release) for release in made])
-    if rule.kind == "process map":
+    if kind_of(rule) == "process map":
         errors = [compare_map(variants, map_release(release)).count_error for release in made]
         return Trial(alternative, {"count_error": fmean(errors), "kept_mass": covered})
     few = max(len(variants), *(len(release.variants) for release in made)) <= MOST_VARIANTS
@@ -224,14 +225,14 @@ _ONE = "an attribute"
 
 def outlook(rule: Mechanism, stated_cases: int | None) -> tuple[str, ...]:
     """What can be expected of a release without a keep curve, in sentences without a full stop, from public numbers alone."""
-    if rule.kind == "synthetic log":
+    if kind_of(rule) == "synthetic log":
         return synthetic_facts(cast(Synthesis, rule), stated_cases)
-    return _map_facts(cast(ProcessMap, rule)) if rule.kind == "process map" else ()
+    return _map_facts(cast(ProcessMap, rule)) if kind_of(rule) == "process map" else ()
 
 
 def enough_cases(rule: Mechanism) -> int | None:
     """Return the number of cases from which a synthetic log is not called weak, rounded; None for other kinds."""
-    if rule.kind != "synthetic log":
+    if kind_of(rule) != "synthetic log":
         return None
     return _rounded(ENOUGH_PER_DEVIATION * cast(Synthesis, rule).noise.stage(TRANSITIONS).deviation)
 

@@ -15,7 +15,7 @@ import attrs
 
 from ..log.log import Log
 from ..log.traces import Trace
-from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism, check_log, parameters_of
 from ..mechanisms.prefix_tree import Prefixes, Tree, Trie, allowed_after
 from ..mechanisms.sacofa import eventually_follows, first_and_last
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
@@ -44,8 +44,8 @@ class UTravasPublished(Mechanism):
                "selection does not interfere with the noise", is wrong: the choice is not post-processing.
     """
 
-    name = "utravas-published"
-    counted = "units"
+    _name = "utravas-published"
+    _counted = "units"
 
     splits: int = attrs.field(default=MOST_SPLITS, converter=_most_splits)
 
@@ -54,24 +54,28 @@ class UTravasPublished(Mechanism):
         self._with(self.splits)  # raises if it cannot be built
 
     def _with(self, splits: int) -> UTravas:
-        return UTravas(self.epsilon, self.delta, splits, random_bytes=self.random_bytes, unit=self.unit)
+        return UTravas(self.epsilon, self.delta, splits, random_bytes=self._random_bytes, unit=self.unit)
 
     def _promise(self) -> Guarantee:
         reason = "the number of splits was chosen by looking at the original log, which no budget covers"
         return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, assumptions=(reason,))
 
-    def parameters(self) -> dict[str, Any]:
-        return {"splits": self.splits}
-
-    def check(self, variants: Log) -> None:
-        """Also select the number of splits, which may need the extra `metrics`, because nothing must fail after the charge."""
-        super().check(variants)
-        _most_similar(self.epsilon, self.delta, self.splits, variants)
-
     def _release(self, variants: Log) -> VariantRelease:
         selected = self._with(_most_similar(self.epsilon, self.delta, self.splits, variants))
         released: VariantRelease = selected.release(variants)
         return replace(released, mechanism=self)
+
+
+@parameters_of.register
+def _parameters(mechanism: UTravasPublished) -> dict[str, Any]:
+    return {"splits": mechanism.splits}
+
+
+@check_log.register
+def _check_log(mechanism: UTravasPublished, log: Log) -> None:
+    """Also select the number of splits, which may need the extra `metrics`, because nothing must fail after the charge."""
+    check_log.dispatch(Mechanism)(mechanism, log)
+    _most_similar(mechanism.epsilon, mechanism.delta, mechanism.splits, log)
 
 
 @lru_cache(maxsize=8)
@@ -99,11 +103,11 @@ class SaCoFaPublished(Tree):
     Guarantee  not established: the rules are free, and max_length levels cost max_length times what is stated.
     """
 
-    name = "sacofa-published"
+    _name = "sacofa-published"
 
     @property
     def level(self) -> GroupStep:
-        return self.step
+        return self._step
 
     def _promise(self) -> Guarantee:
         reasons = (
@@ -132,10 +136,10 @@ class SaCoFaPublished(Tree):
             bad = np.concatenate((by_symbol, by_end))
             noised = np.flatnonzero(~bad)
             harmful = np.flatnonzero(bad)
-            more = geometric_up_to(len(harmful), self.step.epsilon / 2, self.random_bytes)
-            noised = np.union1d(noised, harmful[choose(more, len(harmful), self.random_bytes)])
+            more = geometric_up_to(len(harmful), self._step.epsilon / 2, self._random_bytes)
+            noised = np.union1d(noised, harmful[choose(more, len(harmful), self._random_bytes)])
             counts = np.zeros(len(true), dtype=np.int64)
-            counts[noised] = true[noised] + self.noise.draw(len(noised), self.random_bytes)
+            counts[noised] = true[noised] + self.noise.draw(len(noised), self._random_bytes)
             finished = np.flatnonzero(counts[len(longer) :] > 0)
             released.update(
                 zip(trie.traces(parents.at(finished)), counts[len(longer) + finished].tolist(), strict=True)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
-from ..log.questions import check_details
 from ..log.traces import CODE, Activity
 from ..releases.map_numbers import ACTIVITIES
 from ..search.calibration import StagePlan, calibrate
@@ -28,7 +27,7 @@ from ..trusted.numbers import as_text
 from ..trusted.stage_check import Draws, GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
 from .mechanism import Mechanism
-from .prefix_tree import check_width, public_alphabet
+from .prefix_tree import public_alphabet
 
 MOST_KEYS = 64
 """K: at most this many activities of a case are counted when activities are selected."""
@@ -54,7 +53,7 @@ class GaussianMechanism(Mechanism):
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
-    counted = "cases"
+    _counted = "cases"
 
     alphabet: tuple[Activity, ...] | None = attrs.field(default=None, converter=_small_alphabet)
 
@@ -95,15 +94,9 @@ class GaussianMechanism(Mechanism):
         """Δ of every stage, by name."""
         return {stage.name: stage.contribution for stage in self.noise.calibration.stages}
 
-    def check(self, variants: Log) -> None:
-        """Also refuse an alphabet whose names are made of a different number of columns, and details that were not read."""
-        super().check(variants)
-        check_details(variants.totals, self.details)
-        check_width(self.alphabet, variants)
-
     def _noisy(self) -> Noisy:
         """The noise of one release: of every stage once."""
-        return Draws(self.noise, self.random_bytes).noisy
+        return Draws(self.noise, self._random_bytes).noisy
 
     def _select_activities(
         self, variants: Log, log: CodedTraces, noisy: Noisy, known: Iterable[int] = ()

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, naming, one_of, shown
 from ..log.abstraction import FULL, Abstraction, RuleFiles, parse_ladder
 from ..log.log import Log
-from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate
+from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate, estimate_of, keep_curve_of
 from ..releases.release import VariantRelease
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from .mechanism import Mechanism, References
+from .mechanism import Mechanism, References, parameters_of, unit_terms_of
 from .prefix_tree import TwoSidedNoise
 from .selection import Optimal, minimum_number
 
@@ -76,9 +76,9 @@ class Ladder(Mechanism):
     Guarantee  every step is (ε, δ)-DP for its part, whatever earlier steps released: (ε, δ) by adaptive composition
     """
 
-    name = "ladder"
+    _name = "ladder"
     # variants of a person may become one key on the next rung, so counting once per key is not enough
-    counted = "cases"
+    _counted = "cases"
 
     rungs: tuple[Abstraction, ...] = attrs.field(default=DEFAULT_RUNGS, converter=_rungs)
     shares: Shares = attrs.field(validator=one_of(Shares))
@@ -118,12 +118,12 @@ class Ladder(Mechanism):
 
     @cached_property
     def _counting(self) -> TwoSidedNoise:
-        return TwoSidedNoise(self.step.epsilon * CASES_SHARE, Fraction(0))
+        return TwoSidedNoise(self._step.epsilon * CASES_SHARE, Fraction(0))
 
     @cached_property
     def _testing(self) -> TwoSidedNoise:
         """The noise of the threshold of the test, and of the values compared with it: half of the ε of the test each."""
-        return TwoSidedNoise(self.step.epsilon * CHOICE_SHARE / 2, Fraction(0))
+        return TwoSidedNoise(self._step.epsilon * CHOICE_SHARE / 2, Fraction(0))
 
     @property
     def _paid(self) -> int:
@@ -142,12 +142,6 @@ class Ladder(Mechanism):
         part = self._part(*self._of_rung)
         return Optimal(part.epsilon, part.delta, self.minimum_cases)
 
-    def keep_curve(self) -> KeepCurve:
-        """The curve of the first or the selected rung; what later rungs keep depends on the log."""
-        curve = self._selection.keep_curve()
-        rungs = tuple(map(str, self.rungs if self.chooses else self.rungs[:1]))
-        return replace(curve, build=lambda: curve.table, rungs=rungs)
-
     def losses(self) -> Losses:
         """The number of cases, the choice of a rung, and the rungs; neighbouring logs reach the number and the first rung."""
         cases, noise = self.unit.max_cases, self._selection.noise
@@ -160,29 +154,16 @@ class Ladder(Mechanism):
         spent = self._selection.noise.delta_spent * self._part(*self._of_rung).factor * self._paid
         return self._guarantee(spent, Standing.PROVEN)
 
-    def unit_terms(self) -> dict[str, Any]:
-        return super().unit_terms() | {"step_delta": as_text(self._selection.delta * self._paid)}
-
-    def parameters(self) -> dict[str, Any]:
-        steps = [{"step": "number of cases", "epsilon": as_text(self._counting.epsilon), "delta": "0"}]
-        if self.chooses:
-            choice = as_text(2 * self._testing.epsilon)
-            steps.append({"step": "choice of the rung", "epsilon": choice, "delta": "0"})
-        paid = {"epsilon": as_text(self._selection.epsilon), "delta": as_text(self._selection.delta)}
-        paid |= {key: value for key, value in self._selection.parameters().items() if key in _OF_TABLE}
-        steps += [{"step": name} | paid for name in (["the selected rung"] if self.chooses else map(str, self.rungs))]
-        return self._options() | {"steps": steps}
-
     # --------------------------------------------------------------------------------------------------- the release
 
     def _release(self, variants: Log) -> VariantRelease:
-        cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self.random_bytes)[0]))
+        cases = max(0, int(variants.counts.sum()) + int(self._counting.draw(1, self._random_bytes)[0]))
         walked = [self._choice(variants, cases)] if self.chooses else range(len(self.rungs))
         left = variants.counts.copy()  # cases not covered so far
         traces, counts, rungs = [], [], []
         for rung in walked:
             keys = self.rungs[rung].grouped(variants)
-            kept, noisy = self._selection.select(keys.counts(left), self.random_bytes)
+            kept, noisy = self._selection.select(keys.counts(left), self._random_bytes)
             left[keys.among(kept)] = 0  # computed from the released keys alone
             traces += keys.variants.traces(kept.tolist())
             counts += noisy.tolist()
@@ -192,7 +173,7 @@ class Ladder(Mechanism):
 
     def _choice(self, variants: Log, cases: int) -> int:
         """Return the first rung with enough cases beyond half the threshold, by the sparse vector technique, or the last."""
-        bar, *noise = self._testing.draw(len(self.rungs), self.random_bytes).tolist()
+        bar, *noise = self._testing.draw(len(self.rungs), self._random_bytes).tolist()
         half = -(-self._selection.centre // 2)
         for rung, drawn in enumerate(noise):
             counts = self.rungs[rung].grouped(variants).variants.counts
@@ -201,34 +182,65 @@ class Ladder(Mechanism):
                 return rung
         return len(self.rungs) - 1
 
-    # ----------------------------------------------------------------------------------------------- post-processing
 
-    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
-        """Estimate rung by rung; cases missing from the noisy total are assigned to the last rung with a release.
+@keep_curve_of.register
+def _keep_curve(mechanism: Ladder) -> KeepCurve:
+    """The curve of the first or the selected rung; what later rungs keep depends on the log."""
+    curve = mechanism._selection.curve
+    rungs = tuple(map(str, mechanism.rungs if mechanism.chooses else mechanism.rungs[:1]))
+    return replace(curve, build=lambda: curve.table, rungs=rungs)
 
-        The others get only their own expected counts, because cases they dropped were counted on later rungs.
-        """
-        if cases is None or not noisy:
-            of_last = self._selection.estimate(noisy)
-            return replace(of_last, missing_cases=None, missing_cases_interval=None)
-        at, values = np.array(rungs), np.array(noisy)
-        used = np.unique(at).tolist()
-        of_rung = {rung: tuple(values[at == rung].tolist()) for rung in used}
-        curve = self._selection.keep_curve()
-        parts = {rung: estimate(curve, counts, missing=0.0) for rung, counts in of_rung.items()}
-        missing = max(0.0, cases - sum(sum(part.counts) for part in parts.values()))
-        last = used[-1]
-        parts[last] = estimate(curve, of_rung[last], missing)
-        merged = {field: _merged(at, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT}
-        spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
-        radius = math.hypot(self._counting.within(CONFIDENCE), math.sqrt(spread))
-        return Estimate(
-            **merged,
-            missing_cases=missing,
-            missing_cases_interval=(max(0.0, missing - radius), missing + radius),
-            missing_variants=None,
-            missing_variants_interval=None,
-        )
+
+@unit_terms_of.register
+def _unit_terms(mechanism: Ladder) -> dict[str, Any]:
+    return {
+        "step_epsilon": as_text(mechanism._step.epsilon),
+        "step_delta": as_text(mechanism._selection.delta * mechanism._paid),
+    }
+
+
+@parameters_of.register
+def _parameters(mechanism: Ladder) -> dict[str, Any]:
+    selection, chooses = mechanism._selection, mechanism.chooses
+    steps = [{"step": "number of cases", "epsilon": as_text(mechanism._counting.epsilon), "delta": "0"}]
+    if chooses:
+        choice = as_text(2 * mechanism._testing.epsilon)
+        steps.append({"step": "choice of the rung", "epsilon": choice, "delta": "0"})
+    paid = {"epsilon": as_text(selection.epsilon), "delta": as_text(selection.delta)}
+    paid |= {key: value for key, value in parameters_of(selection).items() if key in _OF_TABLE}
+    steps += [{"step": name} | paid for name in (["the selected rung"] if chooses else map(str, mechanism.rungs))]
+    return mechanism._options() | {"steps": steps}
+
+
+@estimate_of.register
+def _estimate(
+    mechanism: Ladder, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None
+) -> Estimate:
+    """Estimate rung by rung; cases missing from the noisy total are assigned to the last rung with a release.
+
+    The others get only their own expected counts, because cases they dropped were counted on later rungs.
+    """
+    if cases is None or not noisy:
+        of_last = estimate(mechanism._selection.curve, noisy)
+        return replace(of_last, missing_cases=None, missing_cases_interval=None)
+    at, values = np.array(rungs), np.array(noisy)
+    used = np.unique(at).tolist()
+    of_rung = {rung: tuple(values[at == rung].tolist()) for rung in used}
+    curve = mechanism._selection.curve
+    parts = {rung: estimate(curve, counts, missing=0.0) for rung, counts in of_rung.items()}
+    missing = max(0.0, cases - sum(sum(part.counts) for part in parts.values()))
+    last = used[-1]
+    parts[last] = estimate(curve, of_rung[last], missing)
+    merged = {field: _merged(at, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT}
+    spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
+    radius = math.hypot(mechanism._counting.within(CONFIDENCE), math.sqrt(spread))
+    return Estimate(
+        **merged,
+        missing_cases=missing,
+        missing_cases_interval=(max(0.0, missing - radius), missing + radius),
+        missing_variants=None,
+        missing_variants_interval=None,
+    )
 
 
 _OF_TABLE = ("table_length", "table_bits", "centre")

@@ -8,17 +8,16 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from functools import cached_property, singledispatch
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import attrs
 
-from ..errors import ParameterError, shown
+from ..errors import CONFIDENTIAL, ParameterError, shown
 from ..log.log import Log
 from ..log.plain import plain
-from ..log.questions import NO_DETAILS, Details
-from ..releases.estimate import Estimate, KeepCurve, measured
-from ..releases.release import Kind
+from ..log.questions import check_details
+from ..releases.release import Kind, details_of
 from ..trusted.guarantee import ONE_CASE, Counted, GroupStep, Guarantee, PrivacyUnit, Replacing, Standing, step
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import MAX_EPSILON, Number, as_text, exact_delta, exact_epsilon
@@ -28,6 +27,8 @@ from ..trusted.tables import Noise
 if TYPE_CHECKING:
     from ..releases.release import Release
 
+
+M = TypeVar("M", bound="Mechanism")
 
 Progress = Callable[[float], None]
 """Called with the completed share of the work, from 0 to 1."""
@@ -41,7 +42,7 @@ def is_ours(mechanism: Mechanism) -> bool:
 References = Literal["follow", "refuse"]
 """Whether a description may refer to code (`package.module:Class`) and files outside of it."""
 
-_NO_OPTIONS = ("epsilon", "delta", "unit", "random_bytes")
+_NO_OPTIONS = ("epsilon", "delta", "unit", "_random_bytes")
 
 
 def _epsilon(value: Number) -> Fraction:
@@ -61,34 +62,33 @@ class Mechanism(ABC):
     A subclass is decorated with `attrs.frozen(slots=False)`; every field that it adds is a public option with a
     converter. Noise from anything but the operating system's generator has no guarantee.
 
-    Attributes:
-        name: Its name in descriptions, grids and on the command line. A class of another package is always called
-            `package.module:Class`.
-        kind: What a release contains.
-        counted: What must be counted if a unit has several cases: `cases` is sound for any mechanism that draws by
-            `step`, `units` if every count has independent noise. None: it protects single cases only.
+    A subclass states `_name`, its name in descriptions, grids and on the command line (a class of another package is
+    always called `package.module:Class`); `_kind`, what a release contains; and `_counted`, what must be counted if a unit
+    has several cases: `cases` is sound for any mechanism that draws by `_step`, `units` if every count has independent
+    noise. None: it protects single cases only. What else is known of a mechanism are functions: `parameters_of`,
+    `keep_curve_of`, `estimate_of`, `details_of` and so on.
     """
 
-    name: ClassVar[str]
-    kind: ClassVar[Kind] = "variants"
-    counted: ClassVar[Counted | None] = None
+    _name: ClassVar[str]
+    _kind: ClassVar[Kind] = "variants"
+    _counted: ClassVar[Counted | None] = None
 
     epsilon: Fraction = attrs.field(converter=_epsilon)
     delta: Fraction = attrs.field(converter=exact_delta)
-    random_bytes: RandomBytes = attrs.field(default=os.urandom, kw_only=True)
+    _random_bytes: RandomBytes = attrs.field(default=os.urandom, kw_only=True)
     unit: PrivacyUnit = attrs.field(default=ONE_CASE, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.unit, PrivacyUnit):
             raise ParameterError(f"unit is {shown(self.unit)}; use travas.PrivacyUnit(...)", field="unit")
-        if self.counted is None and not self.unit.is_case:
+        if self._counted is None and not self.unit.is_case:
             raise ParameterError(
-                f"{self.name} protects single cases only; remove the unit, or use another mechanism", field="unit"
+                f"{self._name} protects single cases only; remove the unit, or use another mechanism", field="unit"
             )
 
     def __init_subclass__(cls) -> None:
         if not cls.__module__.startswith("travas."):
-            cls.name = f"{cls.__module__}:{cls.__qualname__}"
+            cls._name = f"{cls.__module__}:{cls.__qualname__}"
 
     def describe(self) -> dict[str, Any]:
         """Describe the mechanism as plain values for JSON and TOML, with all options including defaults.
@@ -100,7 +100,7 @@ class Mechanism(ABC):
             `mechanism`, `epsilon`, `delta` and `unit`, followed by the options.
         """
         described: dict[str, Any] = {
-            "mechanism": self.name,
+            "mechanism": self._name,
             "epsilon": as_text(self.epsilon),
             "delta": as_text(self.delta),
             "unit": plain(self.unit),
@@ -121,8 +121,8 @@ class Mechanism(ABC):
         promised = self._promise()
         reasons = []
         if not is_ours(self):
-            reasons.append(f"the mechanism is {self.name}, whose proof is not part of travas")
-        if self.random_bytes is not os.urandom:
+            reasons.append(f"the mechanism is {self._name}, whose proof is not part of travas")
+        if self._random_bytes is not os.urandom:
             reasons.append("the noise was drawn from a seed and can be reproduced by anyone")
         if not reasons:
             return promised
@@ -133,18 +133,6 @@ class Mechanism(ABC):
         """The guarantee with noise from the operating system."""
         return self._guarantee(self.delta, Standing.NOT_ESTABLISHED)
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the public constants needed to check the guarantee and interpret the counts, options first.
-
-        Returns:
-            The constants by name.
-        """
-        return {}
-
-    def keep_curve(self) -> KeepCurve | None:
-        """Return the probability of release by case count; None if it depends on more than the case count."""
-        return None
-
     def losses(self) -> Losses:
         """State what one unit can change in a release, step by step: the guarantee, the ledger and the curve follow from it.
 
@@ -152,14 +140,6 @@ class Mechanism(ABC):
             The steps with the noise that they sample; for a mechanism without a proof here, that its (ε, δ) is all there is.
         """
         return (Step(self.epsilon, self.delta),)
-
-    def unit_terms(self) -> dict[str, Any]:
-        """How (ε, δ) is kept for a unit of several cases, as plain values for the guarantee file.
-
-        Returns:
-            The values by name.
-        """
-        return {"step_epsilon": as_text(self.step.epsilon), "step_delta": as_text(self.step.delta)}
 
     # --------------------------------------------------------------------------------------------------- the release
 
@@ -176,35 +156,8 @@ class Mechanism(ABC):
         Returns:
             The release.
         """
-        self.check(variants)
+        check_log(self, variants)
         return self._release(variants)
-
-    def check(self, variants: Log) -> None:
-        """Raise ParameterError unless the variants were counted for the unit of the mechanism.
-
-        Args:
-            variants: The log.
-        """
-        if variants.unit != self.unit or not (self.unit.is_case or variants.counted == self.counted):
-            raise ParameterError(
-                f"the log was counted for the unit {variants.unit.name!r} (max_cases {variants.unit.max_cases}, "
-                f"{variants.counted}), but {self.name} protects {self.unit.name!r} (max_cases {self.unit.max_cases}, "
-                f"{self.counted}); read it again for this mechanism and unit",
-                field="unit",
-            )
-
-    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
-        """Estimate true counts from noisy counts and public constants, by post-processing.
-
-        Args:
-            noisy: The noisy counts of the released variants.
-            rungs: The index of the rule of each variant, on a ladder.
-            cases: The noisy number of all cases, if it is released.
-
-        Returns:
-            The estimated counts with their intervals; here the noisy counts themselves.
-        """
-        return measured(noisy, None)
 
     def _guarantee(
         self,
@@ -225,48 +178,69 @@ class Mechanism(ABC):
             epsilon=self.epsilon,
             delta=self.delta,
             delta_spent=delta_spent,
-            mechanism=self.name,
+            mechanism=self._name,
             standing=standing,
             unit=self.unit,
             replacing=replacing,
             assumptions=assumptions,
         )
 
-    # ------------------------------------------------------------------------------------------- what it says about itself
-
-    @property
-    def details(self) -> Details:
-        """What has to be read of a log in addition to its variants."""
-        return NO_DETAILS
-
     @cached_property
-    def step(self) -> GroupStep:
+    def _step(self) -> GroupStep:
         """(ε, δ) for one count that changes by one, from which the noise is drawn."""
         return self._part(self.epsilon, self.delta)
 
     def _part(self, epsilon: Fraction, delta: Fraction) -> GroupStep:
         """What one count that changes by one may spend, so that a whole unit costs this part of (ε, δ)."""
-        return step(epsilon, delta, self.unit.max_cases, self.counted or "cases")
-
-    # ------------------------------------------------------------------------------------------------------- copies
-
-    def with_random_bytes(self, random_bytes: RandomBytes) -> Self:
-        """Return the mechanism with the same tables but noise from another generator, so without a guarantee.
-
-        Args:
-            random_bytes: The other generator.
-
-        Returns:
-            The mechanism, whose guarantee is not established.
-        """
-        twin = copy(self)
-        object.__setattr__(twin, "random_bytes", random_bytes)
-        return twin
+        return step(epsilon, delta, self.unit.max_cases, self._counted or "cases")
 
     @classmethod
     def _from_plain(cls, option: str, value: Any, references: References) -> Any:
         """Convert an option of a description for the constructor; files that it names are read if references are followed."""
         return value
+
+
+# -------------------------------------------------------------------------------------------- what is known of a mechanism
+
+
+@singledispatch
+def parameters_of(mechanism: Mechanism) -> dict[str, Any]:
+    """The public constants needed to check the guarantee and interpret the counts, options first."""
+    return {}
+
+
+@singledispatch
+def unit_terms_of(mechanism: Mechanism) -> dict[str, Any]:
+    """How (ε, δ) is kept for a unit of several cases, as plain values for the guarantee file."""
+    step = mechanism._step
+    return {"step_epsilon": as_text(step.epsilon), "step_delta": as_text(step.delta)}
+
+
+@singledispatch
+def check_log(mechanism: Mechanism, log: Log) -> None:
+    """Raise ParameterError, before the charge, unless a log was read for a mechanism: its unit, details and alphabet."""
+    if log.unit != mechanism.unit or not (mechanism.unit.is_case or log.counted == mechanism._counted):
+        raise ParameterError(
+            f"the log was counted for the unit {log.unit.name!r} (max_cases {log.unit.max_cases}, {log.counted}), but "
+            f"{mechanism._name} protects {mechanism.unit.name!r} (max_cases {mechanism.unit.max_cases}, "
+            f"{mechanism._counted}); read it again for this mechanism and unit",
+            field="unit",
+        )
+    check_details(log.totals, details_of(mechanism))
+    width, alphabet = len(log.columns), getattr(mechanism, "alphabet", None)
+    if any((len(name) if isinstance(name, tuple) else 1) != width for name in alphabet or ()):
+        raise ParameterError(
+            f"an activity of this log has {width} columns but one of the alphabet does not; use {width} columns in the "
+            f"alphabet {CONFIDENTIAL}",
+            field="alphabet",
+        )
+
+
+def with_random_bytes(mechanism: M, random_bytes: RandomBytes) -> M:
+    """The mechanism with the same tables but noise from another generator, so without a guarantee."""
+    twin = copy(mechanism)
+    object.__setattr__(twin, "_random_bytes", random_bytes)
+    return twin
 
 
 def tables_of(mechanism: Mechanism) -> tuple[Noise, ...]:

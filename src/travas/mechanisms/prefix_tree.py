@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CONFIDENTIAL, ParameterError, check_encodable, shown
+from ..errors import ParameterError, check_encodable, shown
 from ..log.log import Log
 from ..log.traces import CODE, Activity, Trace
-from ..releases.estimate import CONFIDENCE, Estimate, measured
+from ..releases.estimate import CONFIDENCE, Estimate, estimate_of, measured
 from ..releases.release import VariantRelease
 from ..search.table_builders import laplace_table
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
@@ -24,7 +24,7 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text, whole_number
 from ..trusted.samplers import DiscreteLaplace, RandomBytes
 from ..trusted.tables import Noise
-from .mechanism import Mechanism
+from .mechanism import Mechanism, parameters_of, unit_terms_of
 
 MAX_PREFIXES = 5_000_000
 """The maximum number of noisy prefixes of one release, on all levels together."""
@@ -95,17 +95,6 @@ def public_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | 
     if len({isinstance(name, tuple) and len(name) for name in names}) > 1:
         raise ParameterError("alphabet mixes activities with different numbers of columns", field="alphabet")
     return tuple(sorted(set(names)))
-
-
-def check_width(alphabet: tuple[Activity, ...] | None, variants: Log) -> None:
-    """Refuse an alphabet whose activities are made of a different number of columns than those of the log."""
-    width = len(variants.columns)
-    if any((len(name) if isinstance(name, tuple) else 1) != width for name in alphabet or ()):
-        raise ParameterError(
-            f"an activity of this log has {width} columns but one of the alphabet does not; use {width} columns in the "
-            f"alphabet {CONFIDENTIAL}",
-            field="alphabet",
-        )
 
 
 @dataclass(frozen=True)
@@ -231,7 +220,7 @@ class Tree(Mechanism):
     established: a single case with a unique activity would be visible.
     """
 
-    counted = "cases"
+    _counted = "cases"
 
     max_length: int = attrs.field(converter=_max_length)
     prune: int = attrs.field(converter=_prune)
@@ -256,21 +245,11 @@ class Tree(Mechanism):
         """The noise of every cell of a level; a case is in one of them."""
         return TwoSidedNoise(self.level.epsilon, self.level.delta)
 
-    def parameters(self) -> dict[str, Any]:
-        return self._options() | {
-            "most_prefixes": MAX_PREFIXES,
-            "level_epsilon": as_text(self.noise.epsilon),
-            "level_delta": as_text(self.noise.delta),
-        }
-
     def losses(self) -> Losses:
         """The levels; neighbouring logs reach one of them: a case of one activity."""
         table, cases = self.noise.table, self.unit.max_cases
         reached = 1 if cases == 1 or table is not None else 0
         return (Step(self._of_levels, self.delta, table, cases, self.max_length, reached),)
-
-    def unit_terms(self) -> dict[str, Any]:
-        return super().unit_terms() | {"step_delta": as_text(self.level.delta * self.max_length)}
 
     def _promise(self) -> Guarantee:
         """Return the guarantee by composition of the levels, from what their verified tables spend."""
@@ -281,16 +260,6 @@ class Tree(Mechanism):
 
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
-
-    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
-        """Return the noisy counts as estimates, because the noise is symmetric. Intervals may reach 0: a variant may be fake."""
-        radius = self.noise.within(CONFIDENCE)
-        return measured(noisy, tuple((max(0, count - radius), count + radius) for count in noisy))
-
-    def check(self, variants: Log) -> None:
-        """Also refuse, before the charge, an alphabet whose activities have a different number of columns."""
-        super().check(variants)
-        check_width(self.alphabet, variants)
 
     def _allowed(self, variants: Log, trie: Trie) -> NDArray[np.bool_] | None:
         """Whether one activity may follow another: `allowed[a, b]`; None if it always may."""
@@ -308,7 +277,7 @@ class Tree(Mechanism):
             work += len(parents) * len(trie.alphabet)
             self._check_work(work, level)
             candidates = trie.children(parents, None if allowed is None else allowed_after(parents, allowed))
-            drawn = self.noise.draw(2 * len(candidates), self.random_bytes)
+            drawn = self.noise.draw(2 * len(candidates), self._random_bytes)
             finished = trie.ending(candidates) + drawn[: len(candidates)]
             going_on = trie.going_on(candidates) + drawn[len(candidates) :]
             kept = np.flatnonzero(finished > self.prune)
@@ -329,6 +298,32 @@ class Tree(Mechanism):
             )
 
 
+@parameters_of.register
+def tree_parameters(mechanism: Tree) -> dict[str, Any]:
+    return mechanism._options() | {
+        "most_prefixes": MAX_PREFIXES,
+        "level_epsilon": as_text(mechanism.noise.epsilon),
+        "level_delta": as_text(mechanism.noise.delta),
+    }
+
+
+@unit_terms_of.register
+def _unit_terms(mechanism: Tree) -> dict[str, Any]:
+    return {
+        "step_epsilon": as_text(mechanism._step.epsilon),
+        "step_delta": as_text(mechanism.level.delta * mechanism.max_length),
+    }
+
+
+@estimate_of.register
+def _estimate(
+    mechanism: Tree, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None
+) -> Estimate:
+    """The noisy counts, because the noise is symmetric. Intervals may reach 0: a variant may be fake."""
+    radius = mechanism.noise.within(CONFIDENCE)
+    return measured(noisy, tuple((max(0, count - radius), count + radius) for count in noisy))
+
+
 @attrs.frozen(slots=False)
 class PrefixTree(Tree):
     """Adds noise, level by level, to the cases that end at a prefix and those that continue; both must exceed `prune`.
@@ -340,7 +335,7 @@ class PrefixTree(Tree):
                with a unit of several cases every level keeps its part for all of them, by group privacy
     """
 
-    name = "prefix-tree"
+    _name = "prefix-tree"
 
 
 def allowed_after(prefixes: Prefixes, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

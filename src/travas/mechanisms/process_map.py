@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
-from ..log.questions import NO_DETAILS, Details, Throughput
 from ..log.questions import Durations as StepDurations
+from ..log.questions import Throughput
 from ..log.traces import Activity
 from ..releases import map_numbers
 from ..releases.map_numbers import ACTIVITIES, DURATIONS, PAIRS, REWORK, SIZES, THROUGHPUT, MapMeasurements
@@ -29,6 +29,7 @@ from ..trusted.numbers import as_text
 from ..trusted.stage_check import GaussianNoise
 from ..trusted.stages import Selection
 from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
+from .mechanism import parameters_of
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT)
 """What a map can have beyond counts."""
@@ -58,8 +59,8 @@ class ProcessMap(GaussianMechanism):
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
-    name = "map"
-    kind: ClassVar[Kind] = "process map"
+    _name = "map"
+    _kind: ClassVar[Kind] = "process map"
 
     parts: tuple[str, ...] = attrs.field(default=(), converter=_parts)
 
@@ -90,14 +91,6 @@ class ProcessMap(GaussianMechanism):
             StagePlan(name, share, Selection(1, MOST_KEYS) if name == ACTIVITIES else None)
             for name, share in shares.items()
         )
-
-    def parameters(self) -> dict[str, Any]:
-        return self._options() | self._constants()
-
-    @property
-    def details(self) -> Details:
-        """Timestamps, if durations or throughput are measured."""
-        return Details(times="read") if {DURATIONS, THROUGHPUT} & set(self.parts) else NO_DETAILS
 
     def _release(self, variants: Log) -> MapRelease:
         rules = (variants.abstraction,)
@@ -164,3 +157,8 @@ class ProcessMap(GaussianMechanism):
         most = map_numbers.rework_cap(cap, activities)
         sums = rework_of(labelled).sums(self.noise.stage(REWORK), most, 2 * activities)
         return noisy(REWORK, sums.reshape(2, activities))
+
+
+@parameters_of.register
+def _parameters(mechanism: ProcessMap) -> dict[str, Any]:
+    return mechanism._options() | mechanism._constants()

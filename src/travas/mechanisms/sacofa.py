@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..log.log import Log
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from .prefix_tree import Tree, Trie, TwoSidedNoise
+from .mechanism import parameters_of
+from .prefix_tree import Tree, Trie, TwoSidedNoise, tree_parameters
 
 RULES_SHARE = Fraction(1, 5)
 """The share of ε for the rules."""
@@ -32,7 +33,7 @@ class SaCoFa(Tree):
                ε' = ε/5; the levels share the other (4ε/5, δ) as in the prefix tree: (ε, δ) by composition
     """
 
-    name = "sacofa"
+    _name = "sacofa"
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -41,7 +42,7 @@ class SaCoFa(Tree):
     def _rules_noise(self, activities: int) -> TwoSidedNoise:
         """The noise of the cells of the matrix; a case is in at most the square of its possible activities."""
         cells = max(min(activities, self.max_length), 1) ** 2
-        return TwoSidedNoise(self.step.epsilon * RULES_SHARE / cells, Fraction(0))
+        return TwoSidedNoise(self._step.epsilon * RULES_SHARE / cells, Fraction(0))
 
     @property
     def _of_levels(self) -> Fraction:
@@ -51,17 +52,19 @@ class SaCoFa(Tree):
         """The rules, which nothing is claimed to reach, and the levels."""
         return (Step(self.epsilon * RULES_SHARE), *super().losses())
 
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"rules_epsilon": as_text(self.step.epsilon * RULES_SHARE)}
-
     def _allowed(self, variants: Log, trie: Trie) -> NDArray[np.bool_]:
         """Return whether b may follow a: not if its noisy number of cases is too low for `prune` cases."""
         size = len(trie.alphabet)
         noise = self._rules_noise(size)
         true, _ = eventually_follows(variants, trie, self.max_length)
-        noisy = true + noise.draw(size**2, self.random_bytes).reshape(size, size)
+        noisy = true + noise.draw(size**2, self._random_bytes).reshape(size, size)
         allowed: NDArray[np.bool_] = noisy > self.prune - noise.within(1 - 2 * WRONGLY_DROPPED)
         return allowed
+
+
+@parameters_of.register
+def _parameters(mechanism: SaCoFa) -> dict[str, Any]:
+    return tree_parameters(mechanism) | {"rules_epsilon": as_text(mechanism._step.epsilon * RULES_SHARE)}
 
 
 def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

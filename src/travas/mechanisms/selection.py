@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
-from ..releases.estimate import Estimate, KeepCurve, estimate
+from ..releases.estimate import Estimate, KeepCurve, estimate, estimate_of, keep_curve_of
 from ..releases.release import VariantRelease
 from ..search.person_tables import GaussianTable, joint_noise, verified_noise
 from ..search.table_builders import check_buildable, optimal_table, predicted_length, travas_table
@@ -27,7 +27,7 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
 from ..trusted.tables import Noise, NoiseTable
-from .mechanism import Mechanism
+from .mechanism import Mechanism, parameters_of, unit_terms_of
 
 FEWEST_TOGETHER = 4
 """The number of counts per unit from which one table for all is considered; with fewer, it hardly keeps more."""
@@ -65,13 +65,13 @@ class PartitionSelection(Mechanism):
     `max_cases` alone. It is part of the description, so the rule may change without a description changing its meaning.
     """
 
-    counted = "units"
+    _counted = "units"
     minimum_cases: int = attrs.field(default=1, converter=minimum_number)
     person_table: PersonTable | None = attrs.field(default=None, converter=_person_table, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        check_buildable(self.step.epsilon, self.step.delta)
+        check_buildable(self._step.epsilon, self._step.delta)
         if self.unit.max_cases > 1 and self.person_table is None:
             object.__setattr__(self, "person_table", self._best_table())
         elif self.unit.max_cases == 1 and self.person_table is not None:
@@ -102,26 +102,23 @@ class PartitionSelection(Mechanism):
         return self._build() if self.joint is None else self.joint.table
 
     @cached_property
-    def _curve(self) -> KeepCurve:
+    def curve(self) -> KeepCurve:
         shape = self.person_table if isinstance(self.person_table, GaussianTable) else None
-        longest = predicted_length(self.step.epsilon, self.step.delta) if shape is None else shape.length
+        longest = predicted_length(self._step.epsilon, self._step.delta) if shape is None else shape.length
         return KeepCurve(self._table, longest, self.minimum_cases)
 
-    def keep_curve(self) -> KeepCurve:
-        return self._curve
-
     def keep_probability(self, cases: int) -> Fraction:
-        return self._curve.probability(cases)
+        return self.curve.probability(cases)
 
     @cached_property
     def noise(self) -> Noise:
         """The verified table."""
-        return self.joint or Noise(self._curve.table, self.step.epsilon, self.step.delta)
+        return self.joint or Noise(self.curve.table, self._step.epsilon, self._step.delta)
 
     @property
     def centre(self) -> int:
         """c: the smallest noisy count."""
-        return self._curve.centre
+        return self.curve.centre
 
     def losses(self) -> Losses:
         """Every count of a unit changes by one, and some pair of neighbouring logs changes all of them."""
@@ -131,21 +128,7 @@ class PartitionSelection(Mechanism):
     def _promise(self) -> Guarantee:
         if self.unit.max_cases == 1 or self.joint is not None:
             return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
-        return self._guarantee(self.noise.delta_spent * self.step.factor, Standing.PROVEN)
-
-    def unit_terms(self) -> dict[str, Any]:
-        return self.person_table.describe() if isinstance(self.person_table, GaussianTable) else super().unit_terms()
-
-    def parameters(self) -> dict[str, Any]:
-        return {
-            "minimum_cases": self.minimum_cases,
-            "table_length": self.noise.table.length,
-            "table_bits": 128,
-            "centre": self.centre,
-        }
-
-    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
-        return estimate(self._curve, noisy)
+        return self._guarantee(self.noise.delta_spent * self._step.factor, Standing.PROVEN)
 
     def select(
         self, counts: NDArray[np.int64], random_bytes: RandomBytes
@@ -164,9 +147,38 @@ class PartitionSelection(Mechanism):
         return kept, counts[kept] - drawn[kept] + self.centre
 
     def _release(self, variants: Log) -> VariantRelease:
-        kept, noisy = self.select(variants.counts, self.random_bytes)
+        kept, noisy = self.select(variants.counts, self._random_bytes)
         traces = variants.traces(kept.tolist())
         return VariantRelease.of(self, traces, noisy.tolist(), variants.columns, (variants.abstraction,))
+
+
+@keep_curve_of.register
+def _keep_curve(mechanism: PartitionSelection) -> KeepCurve:
+    return mechanism.curve
+
+
+@estimate_of.register
+def _estimate(
+    mechanism: PartitionSelection, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None
+) -> Estimate:
+    return estimate(mechanism.curve, noisy)
+
+
+@unit_terms_of.register
+def _unit_terms(mechanism: PartitionSelection) -> dict[str, Any]:
+    table = mechanism.person_table
+    return table.describe() if isinstance(table, GaussianTable) else unit_terms_of.dispatch(Mechanism)(mechanism)
+
+
+@parameters_of.register
+def _parameters(mechanism: PartitionSelection) -> dict[str, Any]:
+    parameters = {
+        "minimum_cases": mechanism.minimum_cases,
+        "table_length": mechanism.noise.table.length,
+        "table_bits": 128,
+        "centre": mechanism.centre,
+    }
+    return parameters | ({"threshold": mechanism.threshold} if isinstance(mechanism, Travas) else {})
 
 
 @attrs.frozen(slots=False)
@@ -177,10 +189,10 @@ class Optimal(PartitionSelection):
     0.5
     """
 
-    name = "optimal"
+    _name = "optimal"
 
     def _build(self) -> NoiseTable:
-        return optimal_table(self.step.epsilon, self.step.delta)
+        return optimal_table(self._step.epsilon, self._step.delta)
 
 
 @attrs.frozen(slots=False)
@@ -193,13 +205,10 @@ class Travas(PartitionSelection):
     0.10651
     """
 
-    name = "travas"
+    _name = "travas"
 
     def _build(self) -> NoiseTable:
-        return travas_table(self.step.epsilon, self.step.delta)
-
-    def parameters(self) -> dict[str, Any]:
-        return super().parameters() | {"threshold": self.threshold}
+        return travas_table(self._step.epsilon, self._step.delta)
 
     @property
     def threshold(self) -> int:

@@ -21,7 +21,7 @@ from ..log import questions
 from ..log.log import Log
 from ..log.options import CASE_PREFIX, OTHER, Attribute, BudgetShares, Times, case_column
 from ..log.plain import from_plain, plain
-from ..log.questions import CellQuestion, Details, Totals
+from ..log.questions import CellQuestion, Totals
 from ..log.traces import Activity, Trace
 from ..releases.release import RESERVED_COLUMNS, Kind
 from ..releases.synthetic_log import SyntheticRelease
@@ -48,6 +48,7 @@ from ..trusted.losses import Measurements as NoisySums
 from ..trusted.samplers import Seeded
 from ..trusted.stages import Group, Selection, Stage
 from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
+from .mechanism import parameters_of
 
 CONTROL_FLOW = {
     stages.VARIANTS: Fraction(15, 100),
@@ -146,8 +147,8 @@ class Synthesis(GaussianMechanism):
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
     """
 
-    name = "synthesis"
-    kind: ClassVar[Kind] = "synthetic log"
+    _name = "synthesis"
+    _kind: ClassVar[Kind] = "synthetic log"
 
     times: Times | None = attrs.field(default=None, converter=_times)
     attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)
@@ -198,17 +199,6 @@ class Synthesis(GaussianMechanism):
             plans.append(StagePlan(event_stage(attribute.name), share - selecting))
         return tuple(plans)
 
-    @property
-    def details(self) -> Details:
-        """What has to be read in addition to the variants."""
-        return Details(
-            times="ignore" if self.times is None else "read",
-            attributes=tuple(attribute.name for attribute in self.attributes if not attribute.is_number),
-            numbers=tuple(attribute.name for attribute in self.attributes if attribute.is_number),
-            event_attributes=tuple(part.name for part in self.event_attributes if not part.is_number),
-            event_numbers=tuple(part.name for part in self.event_attributes if part.is_number),
-        )
-
     def _promise(self) -> Guarantee:
         promised = super()._promise()
         public = "were chosen without looking at the log"
@@ -229,15 +219,9 @@ class Synthesis(GaussianMechanism):
         rare = cases**2 * (lengths.contribution**2 + two_transitions)
         return (NoisySums(self.noise, ((frequent, Fraction(0)), (rare, variants.delta))),)
 
-    def parameters(self) -> dict[str, Any]:
-        shares = self.used_shares
-        divided = {"control_flow": shares.control_flow, "times": shares.times, "attributes": shares.attributes}
-        stated = {"shares": plain(divided)} if shares.control_flow < 1 else {}
-        return {"alphabet": plain(self.alphabet)} | stated | self._constants()
-
     def _release(self, variants: Log) -> SyntheticRelease:
         # of an experiment, or of the operating system; never of the generator of the noise
-        seed = self.random_bytes.seed if isinstance(self.random_bytes, Seeded) else new_seed()
+        seed = self._random_bytes.seed if isinstance(self._random_bytes, Seeded) else new_seed()
         return SyntheticRelease.generated(self, self.measure(variants), variants.columns, variants.abstraction, seed)
 
     # ------------------------------------------------------------------------------------------- the measurements
@@ -304,6 +288,14 @@ class Synthesis(GaussianMechanism):
         by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         public = [activity for activity in self.alphabet or () if activity not in mass]
         return tuple(sorted([*by_mass, *by_sum, *public][:MOST_ACTIVITIES]))
+
+
+@parameters_of.register
+def _parameters(mechanism: Synthesis) -> dict[str, Any]:
+    shares = mechanism.used_shares
+    divided = {"control_flow": shares.control_flow, "times": shares.times, "attributes": shares.attributes}
+    stated = {"shares": plain(divided)} if shares.control_flow < 1 else {}
+    return {"alphabet": plain(mechanism.alphabet)} | stated | mechanism._constants()
 
 
 # -------------------------------------------------------------------------------------------- the stages

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
-from ..releases.estimate import Estimate, KeepCurve, measured
+from ..releases.estimate import Estimate, KeepCurve, estimate_of, keep_curve_of, measured
 from ..releases.release import VariantRelease
 from ..search.table_builders import travas_threshold
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import RandomBytes
-from .mechanism import Mechanism
+from .mechanism import Mechanism, parameters_of
 from .selection import Travas
 
 MOST_SPLITS = 10
@@ -43,14 +43,14 @@ class UTravas(Mechanism):
     Guarantee  (ε, δ) by composition of verified runs: the number of splits is set, or follows from (ε, δ) alone
     """
 
-    name = "utravas"
-    counted = "units"
+    _name = "utravas"
+    _counted = "units"
 
     splits: int = attrs.field(converter=_splits)
 
     @splits.default
     def _best_splits(self) -> int:
-        return best_splits(self.step.epsilon, self.step.delta)
+        return best_splits(self._step.epsilon, self._step.delta)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -59,11 +59,7 @@ class UTravas(Mechanism):
     @cached_property
     def run(self) -> Travas:
         """One of the equal runs."""
-        return Travas(self.step.epsilon / self.splits, self.step.delta / self.splits)
-
-    def keep_curve(self) -> KeepCurve:
-        curve = self.run.keep_curve()
-        return replace(curve, build=lambda: curve.table, runs=self.splits)
+        return Travas(self._step.epsilon / self.splits, self._step.delta / self.splits)
 
     def losses(self) -> Losses:
         """All runs of all counts. Only their means are released, so nothing is claimed to be reached by several runs."""
@@ -72,29 +68,42 @@ class UTravas(Mechanism):
         return (Step(self.epsilon, self.delta, self.run.noise, counts=counts * splits, reached=reached),)
 
     def _promise(self) -> Guarantee:
-        return self._guarantee(self.splits * self.run.noise.delta_spent * self.step.factor, Standing.PROVEN)
-
-    def parameters(self) -> dict[str, Any]:
-        of_a_run = {f"run_{name}": value for name, value in self.run.parameters().items() if name != "minimum_cases"}
-        return {"splits": self.splits, **of_a_run, "dropped_counts_as": round(float(dropped_estimate(self.run)), 6)}
-
-    def estimate(self, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None) -> Estimate:
-        """Return the means as estimates. A kept count is at most k away; a variant of over 2k cases is kept in every run.
-
-        So a true count n lies, for certain, between mean − k (if the mean exceeds what a dropped run counts as, else 1)
-        and the larger of mean + k and 2k; one more on either side for the rounding.
-        """
-        threshold, dropped = self.run.threshold, dropped_estimate(self.run)
-        intervals = (
-            (max(1, count - threshold - 1 if count > dropped + 1 else 1), max(2 * threshold, count + threshold + 1))
-            for count in noisy
-        )
-        return measured(noisy, tuple(intervals))
+        return self._guarantee(self.splits * self.run.noise.delta_spent * self._step.factor, Standing.PROVEN)
 
     def _release(self, variants: Log) -> VariantRelease:
-        kept, mean = merged_runs(self.run, self.splits, variants.counts, self.random_bytes)
+        kept, mean = merged_runs(self.run, self.splits, variants.counts, self._random_bytes)
         traces = variants.traces(kept.tolist())
         return VariantRelease.of(self, traces, mean.tolist(), variants.columns, (variants.abstraction,))
+
+
+@keep_curve_of.register
+def _keep_curve(mechanism: UTravas) -> KeepCurve:
+    curve = mechanism.run.curve
+    return replace(curve, build=lambda: curve.table, runs=mechanism.splits)
+
+
+@parameters_of.register
+def _parameters(mechanism: UTravas) -> dict[str, Any]:
+    run = mechanism.run
+    of_a_run = {f"run_{name}": value for name, value in parameters_of(run).items() if name != "minimum_cases"}
+    return {"splits": mechanism.splits, **of_a_run, "dropped_counts_as": round(float(dropped_estimate(run)), 6)}
+
+
+@estimate_of.register
+def _estimate(
+    mechanism: UTravas, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None
+) -> Estimate:
+    """Return the means as estimates. A kept count is at most k away; a variant of over 2k cases is kept in every run.
+
+    So a true count n lies, for certain, between mean − k (if the mean exceeds what a dropped run counts as, else 1)
+    and the larger of mean + k and 2k; one more on either side for the rounding.
+    """
+    threshold, dropped = mechanism.run.threshold, dropped_estimate(mechanism.run)
+    intervals = (
+        (max(1, count - threshold - 1 if count > dropped + 1 else 1), max(2 * threshold, count + threshold + 1))
+        for count in noisy
+    )
+    return measured(noisy, tuple(intervals))
 
 
 def merged_runs(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..log.plain import plain
-from ..mechanisms.mechanism import Mechanism
-from ..releases.release import about_timestamps
+from ..mechanisms.mechanism import Mechanism, parameters_of, unit_terms_of
+from ..releases.release import about_timestamps, counted_of, kind_of
 from ..trusted.numbers import as_text, rounded_up
 
 FORMAT = "travas guarantee"
@@ -64,10 +64,10 @@ def describe(mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str
         "neighbours": guarantee.neighbours,
         "replace_one": {"epsilon": as_text(epsilon), "delta": as_text(delta)},
         "mechanism": guarantee.mechanism,
-        "kind": mechanism.kind,
+        "kind": kind_of(mechanism),
         "description": mechanism.describe(),
         "reading": reading and dict(reading),
-        "parameters": mechanism.parameters(),
+        "parameters": parameters_of(mechanism),
         "assumed_public": [*ASSUMED_PUBLIC, *guarantee.assumptions, *release.get("assumptions", ())],
         "timestamps": about_timestamps(mechanism),
         "release": release,
@@ -79,4 +79,4 @@ def describe_unit(mechanism: Mechanism) -> dict[str, Any]:
     unit: dict[str, Any] = plain(mechanism.unit)
     if mechanism.unit.is_case:
         return unit
-    return unit | {"counted": mechanism.counted} | mechanism.unit_terms()
+    return unit | {"counted": counted_of(mechanism)} | unit_terms_of(mechanism)

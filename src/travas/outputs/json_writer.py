@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..log.plain import plain
-from ..releases.release import Kind, Release, VariantRelease, frequencies_of
+from ..mechanisms.mechanism import parameters_of
+from ..releases.release import Kind, Release, VariantRelease, frequencies_of, kind_of
 from ..sources.release_json import FORMAT, VERSION
 from ..trusted.numbers import as_text
 from .guarantee_file import describe_unit
@@ -32,7 +33,7 @@ def write_json(release: Release, path: Path) -> None:
 
 def json_content(release: Release) -> dict[str, Any]:
     """Return the fields of a `.json` release of any kind, in their order."""
-    kind = release.mechanism.kind
+    kind = kind_of(release.mechanism)
     guarantee = release.guarantee
     header = {
         "format": FORMAT,
@@ -45,7 +46,7 @@ def json_content(release: Release) -> dict[str, Any]:
         "delta": as_text(guarantee.delta),
         "standing": str(guarantee.standing),
         "unit": describe_unit(release.mechanism),
-        "table": release.mechanism.parameters(),
+        "table": parameters_of(release.mechanism),
         "frequencies": frequencies_of(release),
         "abstractions": [rule.as_json() for rule in release.abstractions],
     }

@@ -17,6 +17,8 @@ from ..releases.release import (
     Release,
     ReleasedLog,
     VariantRelease,
+    counted_of,
+    kind_of,
     released_attributes,
     released_event_attributes,
 )
@@ -75,11 +77,11 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
-        f"It contains {_CONTENTS[mechanism.kind]}.",
+        f"It contains {_CONTENTS[kind_of(mechanism)]}.",
         *([_OF_SEGMENT.format(release.segment)] if release.segment else []),
         f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
         *_about_events(release),
-        *(_about_generated(cast("SyntheticRelease", release), path) if mechanism.kind == "synthetic log" else []),
+        *(_about_generated(cast("SyntheticRelease", release), path) if kind_of(mechanism) == "synthetic log" else []),
         *_protection(release),
         f"Further releases of the same log add up: ε and δ hold for {alone} alone.",
         f"To check it: travas verify {path.name}",
@@ -136,7 +138,7 @@ def _protection(release: Release) -> list[str]:
     guarantee = release.guarantee
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         return [f"It has {explain.no_guarantee(guarantee)}"]
-    unit, counted = guarantee.unit, release.mechanism.counted
+    unit, counted = guarantee.unit, counted_of(release.mechanism)
     whom = (
         "A person with several cases is protected less than a single case is."
         if unit.is_case

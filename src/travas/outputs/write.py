@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import OutputError
-from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of
+from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of, kind_of
 from ..sources.example_log import hospital_log
 from ..sources.files import suffix_of
 from .atomic import (
@@ -83,7 +83,7 @@ class ReservedRelease:
         """Write the release, its guarantee and its README in full; none is visible yet."""
         promise = self._files.partial(guarantee_path(self.target))
         try:
-            writers(release.mechanism.kind, self.profile)[self.suffix](release, self._content)
+            writers(kind_of(release.mechanism), self.profile)[self.suffix](release, self._content)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": frequencies_of(release)}
             facts |= {} if self.profile == "travas" else {"profile": self.profile}
             facts |= {"notices": release.notices} if release.notices else {}
@@ -155,7 +155,7 @@ def segment_path(target: Path, segment: str, kind: Kind, profile: Profile = "tra
 def write_release(release: Release, path: Path, existing: Existing, profile: Profile = "travas") -> Path:
     """Write a release, its guarantee and its README; none is visible before all are complete."""
     check_profile(profile)
-    with reserved_release(path, existing, release.mechanism.kind, profile) as output:
+    with reserved_release(path, existing, kind_of(release.mechanism), profile) as output:
         output.write(release)
         output.publish()
     return path

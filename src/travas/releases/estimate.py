@@ -11,13 +11,16 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cached_property, singledispatch
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..trusted.tables import NoiseTable
+
+if TYPE_CHECKING:
+    from ..mechanisms.mechanism import Mechanism
 
 _POINTS, _ROWS = 160, 15
 
@@ -159,6 +162,20 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
 def measured(noisy: tuple[int, ...], intervals: tuple[tuple[int, int], ...] | None) -> Estimate:
     """Return the noisy counts unchanged, for mechanisms whose noise does not depend on how rare a variant is."""
     return Estimate(tuple(map(float, noisy)), intervals, noisy, None, None, None, None)
+
+
+@singledispatch
+def keep_curve_of(mechanism: Mechanism) -> KeepCurve | None:
+    """The probability of release by case count; None if it depends on more than the case count."""
+    return None
+
+
+@singledispatch
+def estimate_of(
+    mechanism: Mechanism, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None
+) -> Estimate:
+    """True counts, estimated from noisy ones, the index of the rung of each, and the noisy number of cases, if known."""
+    return measured(noisy, None)
 
 
 class _Chances:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, check_choice, number_of, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.options import case_column
+from ..log.questions import Details
 from ..log.traces import Trace
-from ..trusted.guarantee import Guarantee
-from .estimate import Estimate
+from ..trusted.guarantee import Counted, Guarantee
+from .estimate import Estimate, estimate_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,8 +101,26 @@ SEGMENT = "travas:segment"
 STANDING = "privacy:standing"
 """The column by which every event of a release without an established guarantee says so."""
 
+TIMED_PARTS = frozenset({"durations", "throughput"})
+"""The parts of a process map for which timestamps are read."""
+
 RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING})
 """Columns that every table may have: no activity or attribute can be released under these names."""
+
+
+def name_of(mechanism: Mechanism | type[Mechanism]) -> str:
+    """Its name in descriptions, grids and on the command line."""
+    return mechanism._name
+
+
+def kind_of(mechanism: Mechanism | type[Mechanism]) -> Kind:
+    """What its releases contain."""
+    return mechanism._kind
+
+
+def counted_of(mechanism: Mechanism | type[Mechanism]) -> Counted | None:
+    """What must be counted for it if a unit has several cases; None if it protects single cases only."""
+    return mechanism._counted
 
 
 def released_times(mechanism: Mechanism) -> Times | None:
@@ -119,9 +138,22 @@ def released_event_attributes(mechanism: Mechanism) -> tuple[Attribute, ...]:
     return getattr(mechanism, "event_attributes", ())
 
 
+def details_of(mechanism: Mechanism) -> Details:
+    """What has to be read of a log in addition to its variants."""
+    cases, events = released_attributes(mechanism), released_event_attributes(mechanism)
+    is_timed = released_times(mechanism) is not None or TIMED_PARTS.intersection(getattr(mechanism, "parts", ()))
+    return Details(
+        times="read" if is_timed else "ignore",
+        attributes=tuple(attribute.name for attribute in cases if not attribute.is_number),
+        numbers=tuple(attribute.name for attribute in cases if attribute.is_number),
+        event_attributes=tuple(attribute.name for attribute in events if not attribute.is_number),
+        event_numbers=tuple(attribute.name for attribute in events if attribute.is_number),
+    )
+
+
 def timestamp_kind(mechanism: Mechanism) -> TimestampKind:
     """What the timestamps of a released log are; a process map has no events."""
-    if mechanism.kind not in EVENT_LOGS:
+    if kind_of(mechanism) not in EVENT_LOGS:
         return "none"
     return "artificial" if released_times(mechanism) is None else "generated"
 
@@ -133,7 +165,7 @@ def about_timestamps(mechanism: Mechanism) -> str:
 
 def count_noun(mechanism: Mechanism) -> str:
     """What the count of a variant is a number of."""
-    by_case = mechanism.unit.is_case or mechanism.counted == "cases"
+    by_case = mechanism.unit.is_case or counted_of(mechanism) == "cases"
     return "cases" if by_case else "different persons"
 
 
@@ -151,7 +183,7 @@ def check_profile(value: str) -> Profile:
 
 def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
     """Refuse activity columns that a table of the release cannot have, before anything is spent."""
-    if mechanism.kind not in EVENT_LOGS:
+    if kind_of(mechanism) not in EVENT_LOGS:
         return
     attributes = {case_column(attribute.name) for attribute in released_attributes(mechanism)}
     attributes |= {attribute.name for attribute in released_event_attributes(mechanism)}
@@ -396,7 +428,7 @@ class VariantRelease(ReleasedLog):
     @cached_property
     def estimate(self) -> Estimate:
         """Counts, intervals and missing cases, estimated from the noisy counts alone."""
-        return self.mechanism.estimate(self.noisy, self.rungs, self.cases)
+        return estimate_of(self.mechanism, self.noisy, self.rungs, self.cases)
 
     @property
     def counts(self) -> tuple[int, ...]:

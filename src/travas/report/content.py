@@ -17,9 +17,9 @@ from ..log.abstraction import FULL, Abstraction
 from ..log.traces import Trace
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import Mechanism
-from ..releases.estimate import Estimate
+from ..releases.estimate import Estimate, estimate_of
 from ..releases.process_map import MapRelease
-from ..releases.release import EVENT_LOGS, Release, TimestampKind, check_frequencies, timestamp_kind
+from ..releases.release import EVENT_LOGS, Release, TimestampKind, check_frequencies, kind_of, timestamp_kind
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..verification.opened import Content, load, open_measured, read_release, stated_abstractions
@@ -148,7 +148,7 @@ class ReportContent:
     @property
     def decision(self) -> Decision:
         """What the summary says."""
-        said = DECISIONS[self.mechanism.kind]
+        said = DECISIONS[kind_of(self.mechanism)]
         size = len(self.variants), sum(self.counts)
         return said(self.mechanism, *size, self.estimate, self.release, self.weak_protection, self.person)
 
@@ -183,8 +183,8 @@ def read_content(guarantee: Path, release: Path) -> ReportContent:
     mechanism = verify(guarantee, release).mechanism
     stated = load(guarantee)
     rules = stated_abstractions(stated, guarantee)
-    made = open_measured(release, mechanism.kind) if suffix_of(release, RELEASE_SUFFIXES) else None
-    if mechanism.kind not in EVENT_LOGS:
+    made = open_measured(release, kind_of(mechanism)) if suffix_of(release, RELEASE_SUFFIXES) else None
+    if kind_of(mechanism) not in EVENT_LOGS:
         return ReportContent(stated, mechanism, release.name, (), (), None, rules, release=made)
     content = read_release(release)
     if not set(content.rules) <= set(map(str, rules)):
@@ -209,4 +209,4 @@ def _estimate(mechanism: Mechanism, content: Content, stated: dict[str, Any], pa
     if complete is not None:
         return complete.estimate
     by_count = frequencies == "noisy" and not generalises(mechanism)
-    return mechanism.estimate(content.counts) if by_count else None
+    return estimate_of(mechanism, content.counts) if by_count else None

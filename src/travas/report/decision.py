@@ -9,7 +9,7 @@ from .. import explain
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
-from ..releases.release import Kind, Release, ReleasedLog, VariantRelease
+from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.guarantee import Standing
@@ -197,7 +197,7 @@ DECISIONS: dict[Kind, type[Decision]] = {
 
 def decision_on(release: Release, weak: tuple[str, ...] = ()) -> Decision:
     """Return what is said about a release."""
-    said = DECISIONS[release.mechanism.kind]
+    said = DECISIONS[kind_of(release.mechanism)]
     variants, cases = (len(release.variants), sum(release.counts)) if isinstance(release, ReleasedLog) else (0, 0)
     estimate = release.estimate if isinstance(release, VariantRelease) else None
     return said(release.mechanism, variants, cases, estimate, release, weak)

@@ -22,13 +22,15 @@ from ..budget.policy import Policy
 from ..explain import HALF
 from ..log.traces import Trace
 from ..mechanisms.ladder import generalises, rungs_of
+from ..mechanisms.mechanism import parameters_of
 from ..plots.charts import frequencies_chart, keep_curve, throughput_chart
 from ..plots.html import browser_file, render
 from ..plots.map_graph import ProcessGraph, directly_follows, released_map, synthetic_map
 from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened
+from ..releases.estimate import keep_curve_of
 from ..releases.process_map import MapNode
-from ..releases.release import EVENT_LOGS, SEGMENT, Kind, TimestampKind, timestamp_kind
+from ..releases.release import EVENT_LOGS, SEGMENT, Kind, TimestampKind, details_of, kind_of, name_of, timestamp_kind
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
 from .content import ReportContent
@@ -98,11 +100,12 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "protected": texts.protected(mechanism, person),
         "several": texts.several(unit),
         "reading": texts.reading(stated.get("reading")),
+        "mechanism_name": name_of(mechanism),
         "about_mechanism": explain.summary(type(mechanism)),
         "about_standing": texts.STANDINGS[guarantee.standing],
         "parameters": json.dumps(stated["parameters"], ensure_ascii=False),
         "counting": texts.counting(mechanism, person),
-        "synthetic": explain.SYNTHETIC if mechanism.kind == "synthetic log" else "",
+        "synthetic": explain.SYNTHETIC if kind_of(mechanism) == "synthetic log" else "",
         "noise": explain.noise_in_words(mechanism),
         "quality": _quality_words(content),
         "noisy_steps": _noisy_steps(content),
@@ -111,18 +114,18 @@ def _words(content: ReportContent) -> dict[str, Any]:
         "not_released": texts.left_out(mechanism, content.timestamp_kind),
         "frequencies": texts.frequencies(stated["release"]["frequencies"], released),
         "count_in_file": explain.COUNT_IN_FILE[stated["release"]["frequencies"]]
-        if mechanism.kind == "variants"
+        if kind_of(mechanism) == "variants"
         else "",
         "counts_differ": stated["release"]["frequencies"] != "estimated",
         "has_intervals": content.estimate is not None and content.estimate.intervals is not None,
         "missing": explain.of_missing(content.estimate, content.decision.pairs) or "not estimated from this file",
-        "process_map": explain.PROCESS_MAP if mechanism.kind == "process map" else "",
+        "process_map": explain.PROCESS_MAP if kind_of(mechanism) == "process map" else "",
         "map_facts": _of_map(content),
         "map_pairs": _map_pairs(content),
         "activity_names": _activity_names(content),
         "about_epsilon": about_epsilon,
         "about_delta": about_delta,
-        "proof": texts.PROOFS[guarantee.standing].format(name=mechanism.name),
+        "proof": texts.PROOFS[guarantee.standing].format(name=name_of(mechanism)),
         "implementation": texts.IMPLEMENTATION,
         "utility": texts.utility(released, traces),
         "bias": texts.bias(released, traces),
@@ -205,7 +208,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "accounting": f"this release alone; releases of the data set: {composition} composition",
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
-        "kind": content.mechanism.kind,
+        "kind": kind_of(content.mechanism),
         "post_processing": _post_processing(content),
         "data_set": stated["release"] | {"name": content.name, "variants": len(content.variants)},
         "threat_model": {
@@ -240,8 +243,8 @@ def _post_processing(content: ReportContent) -> str:
         "process map": "consistent numbers, intervals, canonical order",
     }
     times: dict[TimestampKind, str] = {"artificial": "artificial", "generated": "generated", "none": "no"}
-    about_times = f", {times[content.timestamp_kind]} timestamps" if content.mechanism.kind in EVENT_LOGS else ""
-    return made[content.mechanism.kind] + about_times
+    about_times = f", {times[content.timestamp_kind]} timestamps" if kind_of(content.mechanism) in EVENT_LOGS else ""
+    return made[kind_of(content.mechanism)] + about_times
 
 
 # ---------------------------------------------------------------------------------------------- tables and figures
@@ -272,7 +275,7 @@ def _activity_names(content: ReportContent) -> str:
     """Return the released activity names as text, for review."""
     of_map = () if content.process_map is None else content.process_map.measurements.activities
     names = sorted({activity_text(activity) for trace in (*content.variants, of_map) for activity in trace})
-    if not names and content.mechanism.kind not in EVENT_LOGS:
+    if not names and kind_of(content.mechanism) not in EVENT_LOGS:
         return "see the file" if content.process_map is None else "none, the map has no activities"
     if not names:
         return "none, the release is empty"
@@ -295,7 +298,7 @@ def _steps(content: ReportContent) -> dict[str, Any] | None:
         return None
     most = mechanism.unit.max_cases
     each = "" if most == 1 else f" for one of the {most} counted cases of a {content.person}, and over all of them"
-    steps = mechanism.parameters()["steps"]
+    steps = parameters_of(mechanism)["steps"]
     rows = [(step["step"], _number(step["epsilon"]), _number(step["delta"])) for step in steps]
     return {"rungs": ", ".join(map(str, rungs_of(mechanism))), "each": each, "rows": rows}
 
@@ -376,7 +379,7 @@ def _noisy_steps(content: ReportContent) -> list[str]:
 
 def _how_to_read(content: ReportContent) -> list[str]:
     """What readers of this release get wrong most easily."""
-    details, kind = content.mechanism.details, content.mechanism.kind
+    details, kind = details_of(content.mechanism), kind_of(content.mechanism)
     has_times = timestamp_kind(content.mechanism) == "generated" or kind == "process map"
     words = [*texts.HOW_TO_READ[kind]]
     if kind == "synthetic log":
@@ -430,7 +433,7 @@ def _variants(content: ReportContent) -> list[VariantRow]:
 
 def _curve(content: ReportContent) -> CurveSection:
     """Return the probability of release; on a ladder, for the first or the selected rung."""
-    curve = content.mechanism.keep_curve()
+    curve = keep_curve_of(content.mechanism)
     if curve is None:
         return CurveSection()
     points = curve.points()

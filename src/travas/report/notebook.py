@@ -12,7 +12,7 @@ from ..plots.html import fragment, heading, paragraph, picture, table, warning
 from ..plots.map_graph import release_graph
 from ..plots.map_picture import picture_or_reason
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun
+from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun, kind_of
 from ..trusted.guarantee import Standing
 
 SHOWN = 10
@@ -42,7 +42,7 @@ def _guarantee(release: Release) -> Iterator[Markup]:
 
 def _content(release: Release) -> Iterator[Markup]:
     """What was released, as pictures."""
-    if about := explain.ABOUT_KIND[release.mechanism.kind]:
+    if about := explain.ABOUT_KIND[kind_of(release.mechanism)]:
         yield paragraph(about)
     for sentence in explain.warnings_of(release):
         yield warning(sentence)

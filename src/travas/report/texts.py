@@ -10,7 +10,7 @@ from ..explain import Released, counted_per
 from ..log.abstraction import Abstraction
 from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
-from ..releases.release import EVENT_LOGS, TimestampKind, count_noun
+from ..releases.release import EVENT_LOGS, TimestampKind, count_noun, counted_of, details_of, kind_of
 from ..trusted.guarantee import PrivacyUnit
 
 Traces = Literal["whole", "generalised"]
@@ -52,13 +52,13 @@ def protected(mechanism: Mechanism, person: str) -> str:
     unit = mechanism.unit
     if unit.is_case:
         return "one case"
-    most = counted_per(unit, mechanism.counted, person)
+    most = counted_per(unit, counted_of(mechanism), person)
     return f"one {person} with all cases, identified by the column {unit.name}; the release counts {most}"
 
 
 def counted_noun(mechanism: Mechanism, person: str) -> str:
     """What the count of a variant is a number of."""
-    by_case = mechanism.unit.is_case or mechanism.counted == "cases"
+    by_case = mechanism.unit.is_case or counted_of(mechanism) == "cases"
     return count_noun(mechanism) if by_case else f"different {person}s"
 
 
@@ -67,8 +67,8 @@ def counting(mechanism: Mechanism, person: str) -> str:
     unit = mechanism.unit
     if unit.is_case:
         return "cases"
-    what = f"different {person}s, each once per variant" if mechanism.counted == "units" else "cases"
-    most = counted_per(unit, mechanism.counted, person)
+    what = f"different {person}s, each once per variant" if counted_of(mechanism) == "units" else "cases"
+    most = counted_per(unit, counted_of(mechanism), person)
     return f"{what}: {most}. A rule that reads only the cases of that {person} selects them (travas docs unit)"
 
 
@@ -105,9 +105,9 @@ def budget(parameters: dict[str, Any]) -> str:
 
 def left_out(mechanism: Mechanism, timestamps: TimestampKind) -> str:
     """What a release does not contain."""
-    if mechanism.kind not in EVENT_LOGS:
+    if kind_of(mechanism) not in EVENT_LOGS:
         return "traces, case identifiers, resources, every attribute of cases and events, the header of the source"
-    attributes = ", ".join(column.name for column in mechanism.details.columns)
+    attributes = ", ".join(column.name for column in details_of(mechanism).columns)
     other = f"every attribute other than {attributes}" if attributes else "every other attribute"
     return f"case identifiers, {_TEXTS['times_left_out'][timestamps]}, {other}, the header of the source"
 

@@ -15,7 +15,7 @@ from .. import explain
 from ..plots.map_graph import ProcessGraph, duration_text, release_graph
 from ..plots.svg import activity_text
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, ReleasedLog, VariantRelease
+from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..synthesis.measurements import MeasuredNumber
 from ..trusted.guarantee import Standing
@@ -38,7 +38,7 @@ def view_of(release: Release) -> dict[str, Any]:
         release, explain.weak_protection(guarantee.epsilon, guarantee.delta, None, guarantee.unit.noun)
     )
     return {
-        "kind": release.mechanism.kind,
+        "kind": kind_of(release.mechanism),
         "figures": _figures(release, graph),
         "guarantee": f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
         f"for {protected_unit(guarantee.unit, guarantee.unit.noun)}",

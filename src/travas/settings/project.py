@@ -25,7 +25,7 @@ from ..mechanisms.mechanism import Mechanism, References
 from ..mechanisms.registry import MECHANISMS, from_description, options_of
 from ..outputs.atomic import Existing, atomic_output
 from ..pipeline import Request
-from ..releases.release import KINDS
+from ..releases.release import KINDS, kind_of
 from ..releases.release import Kind as ReleaseKind
 from ..sources.files import url_scheme
 from ..sources.period import Period
@@ -36,7 +36,7 @@ from .table import BY_NAME, SECTIONS, SETTINGS, Value, setting
 FILE_NAME = "travas.toml"
 
 OFFERED: Mapping[ReleaseKind, tuple[str, ...]] = {
-    kind: tuple(name for name, mechanism in MECHANISMS.items() if mechanism.kind == kind) for kind in KINDS
+    kind: tuple(name for name, mechanism in MECHANISMS.items() if kind_of(mechanism) == kind) for kind in KINDS
 }
 """The mechanisms by kind of release. The first of a kind is its default."""
 

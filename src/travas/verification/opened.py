@@ -20,7 +20,7 @@ from ..log.escaped_names import original_name
 from ..log.plain import measurements_from_plain
 from ..log.traces import Origin, Trace, listed
 from ..mechanisms import find_mechanism, from_description
-from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism, with_random_bytes
 from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path, measurements_path
 from ..releases.map_numbers import MapMeasurements
 from ..releases.process_map import MapRelease
@@ -34,6 +34,7 @@ from ..releases.release import (
     Kind,
     Release,
     VariantRelease,
+    kind_of,
 )
 from ..releases.release import check_frequencies as checked_frequencies
 from ..releases.synthetic_log import SyntheticRelease
@@ -161,7 +162,7 @@ def _stated_mechanism(stated: Mapping[str, Any]) -> Mechanism:
     mechanism = from_description(stated["description"])
     is_denied = stated["standing"] == Standing.NOT_ESTABLISHED
     if is_denied and mechanism.guarantee().standing != Standing.NOT_ESTABLISHED:
-        return mechanism.with_random_bytes(Seeded(0))
+        return with_random_bytes(mechanism, Seeded(0))
     return mechanism
 
 
@@ -285,7 +286,7 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
         raise LogError(f"{source}: {error}") from None
     with refusing_malformed(source, reason):
         mechanism = _stated_mechanism(content)
-        if mechanism.kind != kind or not listed(content["abstractions"]):
+        if kind_of(mechanism) != kind or not listed(content["abstractions"]):
             raise ValueError
         if content["reading"] is not None:
             Reading.from_description(content["reading"])  # raises

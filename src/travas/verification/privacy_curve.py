@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from ..errors import ParameterError, VerificationError
 from ..mechanisms.mechanism import Mechanism
+from ..releases.release import name_of
 from ..trusted.guarantee import Standing
 from ..trusted.losses import delta_curve
 from ..trusted.numbers import MAX_EPSILON, as_text, rounded_down, rounded_up
@@ -56,7 +57,7 @@ class Curve:
 def privacy_curve(mechanism: Mechanism) -> Curve:
     """Return the privacy curve of a mechanism, for adding or removing one unit."""
     if mechanism.guarantee().standing is Standing.NOT_ESTABLISHED:
-        raise VerificationError(f"the guarantee of {mechanism.name} is not established: it has no privacy curve")
+        raise VerificationError(f"the guarantee of {name_of(mechanism)} is not established: it has no privacy curve")
     steps = ((mechanism.losses(), 1),)
     return Curve(delta_curve(steps, "above"), delta_curve(steps, "below"))
 

@@ -29,7 +29,9 @@ from ..releases.release import (
     Profile,
     ReleasedLog,
     VariantRelease,
+    details_of,
     frequencies_of,
+    kind_of,
     released_attributes,
     released_event_attributes,
     released_times,
@@ -54,7 +56,7 @@ def check_content(path: Path, mechanism: Mechanism, stated: dict[str, Any], guar
     facts = stated["release"]
     why: str | None
     try:
-        if suffix_of(path, tuple(writers(mechanism.kind, facts.get("profile", "travas")))) != f".{facts['format']}":
+        if suffix_of(path, tuple(writers(kind_of(mechanism), facts.get("profile", "travas")))) != f".{facts['format']}":
             why = "its format"
         elif suffix_of(path, RELEASE_SUFFIXES):
             why = _changed_json(path, mechanism, stated, guarantee)
@@ -126,7 +128,7 @@ def _alike(found: Any, expected: Any, rounding: float) -> bool:
 def _changed_log(path: Path, mechanism: Mechanism, stated: dict[str, Any]) -> str | None:
     """What differs between an event log and the one that its cases give."""
     facts, notices = stated["release"], dict(stated["release"].get("notices") or {})
-    if (mechanism.kind == "synthetic log") != (SYNTHETIC in notices):
+    if (kind_of(mechanism) == "synthetic log") != (SYNTHETIC in notices):
         return "its notices"
     profile: Profile = facts.get("profile", "travas")
     suffix = "." + facts["format"]
@@ -140,7 +142,7 @@ def _changed_log(path: Path, mechanism: Mechanism, stated: dict[str, Any]) -> st
         return "its notices"
     with tempfile.TemporaryDirectory(prefix="travas-") as folder:
         again = Path(folder) / f"again{suffix}"
-        writers(mechanism.kind, profile)[suffix](release, again)
+        writers(kind_of(mechanism), profile)[suffix](release, again)
         if suffix == ".parquet":
             import polars as pl
 
@@ -212,7 +214,7 @@ def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> Relea
         "reading": stated["reading"],
         "segment": (facts.get("notices") or {}).get(SEGMENT, ""),
     }
-    if mechanism.kind == "synthetic log":
+    if kind_of(mechanism) == "synthetic log":
         origins = cases.labels[ORIGIN].to_list() if ORIGIN in cases.labels else [""] * len(cases.traces)
         origin_of = dict(zip(cases.traces, origins, strict=True))
         return _SyntheticLogOfFile(
@@ -241,7 +243,7 @@ def _seconds(cases: Cases, mechanism: Mechanism) -> Any:
     import polars as pl
 
     times = cases.times
-    if released_times(mechanism) is None or mechanism.details.times != "read":
+    if released_times(mechanism) is None or details_of(mechanism).times != "read":
         return None
     if times is None:
         raise LogError("its events have no times")

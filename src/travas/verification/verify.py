@@ -14,7 +14,7 @@ from ..log.abstraction import Abstraction
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
-from ..releases.release import EVENT_LOGS, SEGMENT, check_frequencies, check_profile
+from ..releases.release import EVENT_LOGS, SEGMENT, check_frequencies, check_profile, kind_of, name_of
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import implied_assumptions
 from ..sources.release_json import texts_of
@@ -98,7 +98,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     for field in [*expected, *(name for name in stated if name not in expected)]:
         if field != "software" and (field not in expected or stated.get(field) != expected[field]):
             raise VerificationError(
-                f"{path}: is inconsistent: {field[:40]} is not what {rebuilt.name} at this epsilon and delta gives"
+                f"{path}: is inconsistent: {field[:40]} is not what {name_of(rebuilt)} at this epsilon and delta gives"
             )
     notes: tuple[str, ...] = (
         () if reading is not None else ("made from counts: the guarantee file cannot state what a case is",)
@@ -106,7 +106,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     if release is not None:
         file = Path(release)
         check_digest(file, path, stated)
-        if rebuilt.kind in EVENT_LOGS or suffix_of(file, RELEASE_SUFFIXES):
+        if kind_of(rebuilt) in EVENT_LOGS or suffix_of(file, RELEASE_SUFFIXES):
             check_content(file, rebuilt, stated, path)
         else:
             notes += ("only the digest of this file was checked: of a process map, a .json file has the measurements",)

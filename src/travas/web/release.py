@@ -24,7 +24,8 @@ from ..errors import ParameterError, TravasError
 from ..mechanisms import MECHANISMS
 from ..mechanisms.mechanism import Mechanism
 from ..pipeline import LogOrigin, Outcome, Phase
-from ..releases.release import Kind
+from ..releases.estimate import keep_curve_of
+from ..releases.release import Kind, kind_of
 from ..settings.project import OFFERED, Project
 from ..settings.table import BY_NAME, SETTINGS, Setting
 from ..trusted.numbers import exact, exact_epsilon
@@ -86,10 +87,10 @@ class Facts:
     errors: Mapping[str, str]
 
 
-def kind_of(project: Project) -> Kind:
+def chosen_kind(project: Project) -> Kind:
     """What is released."""
     made = MECHANISMS.get(project.stated("mechanism"))
-    return made.kind if made else "variants"
+    return kind_of(made) if made else "variants"
 
 
 def facts_of(bench: Workbench, draft: Draft) -> Facts:
@@ -134,7 +135,7 @@ def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind
         made: Any = mechanisms(project.required("epsilon"), project.required("delta"), project.unit)
         enough = enough_cases(made["synthetic log"]) or 0
         noise = 2 * made["process map"].noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
-        curve = made["variants"].keep_curve()
+        curve = keep_curve_of(made["variants"])
         half = curve.first_above(explain.HALF) if curve else 0
     except TravasError:
         return words, "synthetic log"
@@ -194,13 +195,13 @@ def take(draft: Draft, form: FormData) -> None:
         draft.error = None
     draft.budget = str(form.get("budget", draft.budget)).strip()
     for kind, offered in OFFERED.items():
-        if kind == form.get("kind") != kind_of(draft.project):
+        if kind == form.get("kind") != chosen_kind(draft.project):
             draft.set("mechanism", offered[0])
     for each in _SHOWN:
         text = str(form.get(each.name, "")).strip()
         if each.name not in form or text == shown_value(draft, each):
             continue
-        if each.name == "mechanism" and text not in OFFERED[kind_of(draft.project)]:
+        if each.name == "mechanism" and text not in OFFERED[chosen_kind(draft.project)]:
             continue  # of the kind before
         try:
             draft.set(each.name, _stated(each, text))
@@ -257,7 +258,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
         budget = new_budget(draft, mechanism)
         bench.ledger.create_budget(dataset, epsilon=budget.epsilon, delta=budget.delta)
     record = bench.archive.begin(
-        project.values, draft.title, dataset, mechanism.kind, bench.ledger.path, draft.looked_at
+        project.values, draft.title, dataset, kind_of(mechanism), bench.ledger.path, draft.looked_at
     )
 
     def ended(job: Job) -> None:
@@ -356,13 +357,13 @@ async def _answer(request: Request, bench: Workbench, draft: Draft) -> Response:
 async def _page(bench: Workbench, draft: Draft, template: str) -> Response:
     left_open = {choice.name for choice in draft.open_choices()}
     return page(
-        template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=kind_of(draft.project),
+        template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=chosen_kind(draft.project),
         kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open], value=partial(shown_value, draft),
         settings=BY_NAME, swap=template == "facts.html", places=ERRORS, jobs=bench.jobs, looked=VALUES in draft.looked_at,
         releasing=bench.is_running(draft.releasing) and draft.releasing,
         examining=bench.is_running(draft.examining) and draft.examining,
         datasets=[account.name for account in bench.ledger.accounts() if account.name],
-        mechanisms=OFFERED[kind_of(draft.project)],
+        mechanisms=OFFERED[chosen_kind(draft.project)],
     )  # fmt: skip
 
 
