@@ -17,8 +17,8 @@ from zlib import crc32
 from harness import DATA, spread
 
 from travas import Log, read
-from travas.evaluation.compare import covered_cases
-from travas.evaluation.metrics import relative_log_similarity
+from travas.evaluation.compare import abstracted
+from travas.evaluation.metrics import case_coverage, relative_log_similarity
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
@@ -60,7 +60,7 @@ def cell(job: Job) -> tuple[float, float, float]:
     for run in range(RUNS):
         release = spread(with_random_bytes(rule, Seeded(crc32(f"{job} {run}".encode()))).release(log))
         similarity.append(relative_log_similarity(log, release))
-        covered.append(covered_cases(log, release, release.used_abstractions))
+        covered.append(case_coverage(abstracted(log, release, release.used_abstractions), release))
     return mean(similarity), stdev(similarity) / sqrt(RUNS), mean(covered)
 
 

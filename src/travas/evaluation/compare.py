@@ -474,13 +474,6 @@ def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]
     return Log.from_mapping(+counts, true.columns)
 
 
-def covered_cases(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> float:
-    """Return the share of the original cases with a released trace under one of these rules. Confidential."""
-    true = read(original)
-    _, rungs = _rungs(true, read(released), abstractions)
-    return float(true.counts[rungs >= 0].sum() / max(int(true.counts.sum()), 1))
-
-
 def _rungs(true: Log, released: Log, abstractions: Sequence[Abstraction]) -> tuple[list[Grouped], NDArray[np.int64]]:
     """Return the log under every rule, and for each variant the first rule that yields a released trace, or −1."""
     import numpy as np

@@ -7,7 +7,7 @@ tried on it with seeded noise: the result is confidential, nothing is released a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -19,15 +19,13 @@ from ..evaluation import metrics
 from ..explain import HALF, check_stated_cases, of_curve
 from ..log.options import Attribute, Times
 from ..log.questions import DURATION_BUCKETS
-from ..mechanisms import MECHANISMS, mechanism
-from ..mechanisms.ladder import generalises
+from ..mechanisms import mechanism
 from ..mechanisms.mechanism import Mechanism, with_random_bytes
 from ..mechanisms.process_map import ProcessMap
 from ..mechanisms.synthesis import Synthesis
 from ..releases.estimate import keep_curve_of
 from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
-from ..releases.process_map import map_release
-from ..releases.release import KINDS, Kind, Release, count_noun, counted_of, kind_of
+from ..releases.release import count_noun, counted_of, kind_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.durations import STANDS_OUT
@@ -44,21 +42,16 @@ Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
 """What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""
 
 
-def _first_of_each() -> dict[Alternative, str]:
-    first: dict[Alternative, str] = {}
-    for name, made in MECHANISMS.items():
-        first.setdefault("ladder" if generalises(made) else kind_of(made), name)
-    return first
-
-
-ALTERNATIVES = _first_of_each()
+ALTERNATIVES: dict[Alternative, str] = {
+    "variants": "optimal",
+    "ladder": "ladder",
+    "synthetic log": "synthesis",
+    "process map": "map",
+}
 """What a forecast compares, and the mechanism of each."""
 
 RUNS = 3
 """How often every alternative is tried."""
-
-EPSILONS = ("0.5", "1", "2", "4")
-"""The ε at which the coverage of every kind is computed."""
 
 ADVICE = (
     "If few variants describe most cases, variants are slightly better: they are real, and each has an interval.",
@@ -134,73 +127,29 @@ def advice(made: dict[Alternative, Mechanism], stated_cases: int | None = None) 
 
 
 def trials(source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING) -> list[Trial]:
-    """Try every alternative on a log. Confidential: nothing is released and nothing is charged."""
-    return [_trial(alternative, rule, _read(source, reading, rule)) for alternative, rule in made.items()]
+    """Try every alternative on a log with seeded noise. Confidential: nothing is released and nothing is charged."""
+    found = []
+    for alternative, rule in made.items():
+        log = read(source, reading.for_counts_of(counted_of(rule))).canonical()
+        if not len(log):
+            raise EmptyLogError("the log is empty: there is nothing to forecast")
+        releases: list[Any] = [with_random_bytes(rule, Seeded(seed)).release(log) for seed in range(RUNS)]
+        found.append(Trial(alternative, (_of_maps if kind_of(rule) == "process map" else _of_logs)(log, releases)))
+    return found
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """What every kind of release covers at several ε, as means of runs with seeded noise. Confidential.
-
-    Attributes:
-        reading: How the log was read.
-        delta: The δ of all shares.
-        shares: By kind and ε: the share of cases whose variant is released; of a map, of steps whose pair is in it.
-    """
-
-    reading: Reading
-    delta: str
-    shares: dict[tuple[Kind, str], float]
-
-    def share(self, kind: Kind, epsilon: str) -> float:
-        """Return one share."""
-        return self.shares[kind, epsilon]
+def _of_maps(log: Log, releases: Sequence[Any]) -> dict[str, float | None]:
+    compared = [compare_map(log, release) for release in releases]
+    return {name: fmean(getattr(each, name) for each in compared) for name in ("count_error", "kept_mass")}
 
 
-def coverage(
-    source: Any, delta: str, reading: Reading = DEFAULT_READING, *, watch: Callable[[float], None] = lambda _: None
-) -> Coverage:
-    """Try every kind of release on a log at each of `EPSILONS`. Confidential: nothing is released and nothing is charged."""
-    made = {epsilon: mechanisms(epsilon, delta, reading.privacy_unit) for epsilon in EPSILONS}
-    shares: dict[tuple[Kind, str], float] = {}
-    for kind in KINDS:
-        variants = _read(source, reading, made[EPSILONS[0]][kind])
-        for epsilon in EPSILONS:
-            releases = _releases(made[epsilon][kind], variants)
-            shares[kind, epsilon] = fmean(_covered(variants, release) for release in releases)
-            watch(len(shares) / (len(KINDS) * len(EPSILONS)))
-    return Coverage(reading, delta, shares)
-
-
-def _read(source: Any, reading: Reading, rule: Mechanism) -> Log:
-    variants = read(source, reading.for_counts_of(counted_of(rule))).canonical()
-    if not len(variants):
-        raise EmptyLogError("the log is empty: there is nothing to forecast")
-    return variants
-
-
-def _releases(rule: Mechanism, variants: Log) -> list[Any]:
-    """Releases with seeded noise."""
-    return [with_random_bytes(rule, Seeded(seed)).release(variants) for seed in range(RUNS)]
-
-
-def _covered(variants: Log, released: Release) -> float:
-    if kind_of(released.mechanism) == "process map":
-        return compare_map(variants, map_release(released)).kept_mass
-    return metrics.case_coverage(variants, released)
-
-
-def _trial(alternative: Alternative, rule: Mechanism, variants: Log) -> Trial:
-    made = _releases(rule, variants)
-    covered = fmean([_covered(variants, release) for release in made])
-    if kind_of(rule) == "process map":
-        errors = [compare_map(variants, map_release(release)).count_error for release in made]
-        return Trial(alternative, {"count_error": fmean(errors), "kept_mass": covered})
-    few = max(len(variants), *(len(release.variants) for release in made)) <= MOST_VARIANTS
-    similar = [metrics.relative_log_similarity(variants, release) for release in made] if few else None
-    number = round(fmean([len(release.variants) for release in made]))
-    mean = None if similar is None else fmean(similar)
-    return Trial(alternative, {"case_coverage": covered, "similarity": mean, "variants": number})
+def _of_logs(log: Log, releases: Sequence[Any]) -> dict[str, float | None]:
+    few = max(len(log), *(len(release.variants) for release in releases)) <= MOST_VARIANTS
+    return {
+        "case_coverage": fmean(metrics.case_coverage(log, release) for release in releases),
+        "similarity": fmean(metrics.relative_log_similarity(log, release) for release in releases) if few else None,
+        "variants": round(fmean(len(release.variants) for release in releases)),
+    }
 
 
 # ---------------------------------------------------------------------- synthetic logs and process maps, without a log

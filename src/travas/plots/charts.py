@@ -1,12 +1,11 @@
-"""SVG charts from plain values: the keep curve of a mechanism, an attacker's best guess, and frequencies of variants."""
+"""SVG charts from plain values: the keep curve of a mechanism, frequencies of variants, and throughput times."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
 
 from .map_graph import Throughput, duration_text
-from .svg import BLUE, GREY, INK, ORANGE, PALE_PLUM, PLUM, document, line, shortened, text
+from .svg import BLUE, GREY, INK, PALE_PLUM, PLUM, document, line, shortened, text
 
 _MOST_LABELS = 60
 
@@ -69,36 +68,6 @@ def _labels(points: Sequence[tuple[int, float]], noun: str, place: Place, bottom
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{BLUE}"/>{label}</g></g>'
         )
     return parts
-
-
-def guess_chart(share: float, words: str) -> str:
-    """Draw how often the best attacker is right, from 50 % (blind guessing) to 100 %."""
-    left, width, top = 10, 400, 26
-    half, at = left + width / 2, left + width * min(max(share, 0.5), 1)
-    parts = [
-        f'<rect x="{left}" y="{top}" width="{width}" height="22" fill="#e8e8e8"/>',
-        f'<rect x="{left}" y="{top}" width="{width / 2}" height="22" fill="{GREY}"/>',
-        f'<rect x="{half:.1f}" y="{top}" width="{at - half:.1f}" height="22" fill="{ORANGE}"/>',
-        line(half, top - 6, half, top + 28, INK, 2),
-        text(half, top + 42, "50 %: blind guessing", "middle"),
-        text(at, top - 8, f"{share:.1%}", "middle"),
-        text(left + width, top + 42, "100 %", "end"),
-    ]
-    return document(width + 40, top + 52, words, parts)
-
-
-def coverage_curve(counts: Sequence[float], total: float, noun: str) -> str:
-    """Draw which share of a total the most frequent variants make up, by their number; counts are in descending order."""
-    whole, sums = max(total, sum(counts)) or 1, [0.0, *accumulate(counts)]
-    parts, place = _axes(220, 0, max(len(counts), 1), "number of variants, most frequent first")
-    shown = sorted({*range(0, len(sums), max(1, len(sums) // 200)), len(sums) - 1})
-    parts.append(_curve(place(index, sums[index] / whole) for index in shown))
-    most = next((index for index, covered in enumerate(sums) if covered >= whole / 2), None)
-    half = (
-        f"half of them by the first {most:,} variants" if most is not None else "less than half of them by all variants"
-    )
-    words = f"Share of the {noun} that the most frequent variants cover: {half}, {sums[-1] / whole:.0%} by all."
-    return document(_WIDTH, 220, words, parts)
 
 
 def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str) -> str:

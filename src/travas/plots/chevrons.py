@@ -8,7 +8,6 @@ import hashlib
 from ..log.traces import Trace
 from .svg import INK, activity_text, document, escape_markup, shortened
 
-PALETTE = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB")  # Okabe and Ito
 MOST_STEPS = 60
 _STEP, _HEIGHT, _POINT = 104, 30, 10
 _HUES, _LIGHTNESS, _SATURATION = 24, (0.72, 0.82), 0.62

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -87,34 +87,13 @@ def _environment(package: str) -> Environment:
 
 # -------------------------------------------------------------------------------------- notebooks, without scripts
 
-_notebook = partial(part, "travas.plots", "notebook.html")
+
+def _notebook(macro: str) -> Callable[..., Markup]:
+    return partial(part, "travas.plots", "notebook.html", macro)
 
 
-def heading(text: str) -> Markup:
-    """Return the heading of a fragment."""
-    return _notebook("heading", text)
-
-
-def warning(text: str) -> Markup:
-    """Return a line that must not be overlooked."""
-    return _notebook("warning", text)
-
-
-def paragraph(text: str) -> Markup:
-    """Return a paragraph."""
-    return _notebook("paragraph", text)
-
-
-def picture(svg: str) -> Markup:
-    """Return a picture as it is: SVG of `plots`, which escapes its own text."""
-    return _notebook("picture", Markup(svg))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """Return a table."""
-    return _notebook("table", head, rows)
-
-
-def fragment(parts: Iterable[Markup]) -> str:
-    """Return the HTML of a value in a notebook, readable in light and dark themes."""
-    return str(_notebook("fragment", parts))
+heading, warning, paragraph, picture, table, fragment = map(
+    _notebook, ("heading", "warning", "paragraph", "picture", "table", "fragment")
+)
+"""Parts of a view: a heading, a line that must not be overlooked, a paragraph, SVG of `plots`, and a table of its head and
+rows; and the HTML of a view of these parts, readable in light and dark themes."""

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape as _escaped
 from ..log.escaped_names import NOT_XML
 from ..log.traces import Activity
 
-BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#999999", "#222222"  # the first two: Okabe and Ito
+BLUE, GREY, INK = "#0072B2", "#999999", "#222222"
 PLUM, PALE_PLUM = "#8c1d63", "#dbb6cc"  # times
 _NOT_XML = re.compile(NOT_XML)
 

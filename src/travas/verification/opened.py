@@ -42,7 +42,6 @@ from ..sources.files import XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
-    is_process_map,
     load_release_json,
     refusing_malformed,
     stated_columns,
@@ -123,12 +122,6 @@ def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction
         raise LogError(f"{path}: {error}") from None
 
 
-def released_abstractions(release: Path) -> tuple[Abstraction, ...]:
-    """Return the rules by which a release was generalised, from its guarantee file; empty if there is no such file."""
-    path = guarantee_path(release)
-    return stated_abstractions(load(path), path) if path.is_file() else (FULL,)
-
-
 def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
     """Return how the log was read, from a loaded guarantee file, without the query; None if it is not stated."""
     described = stated.get("reading")
@@ -136,12 +129,6 @@ def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
         return None if described is None else Reading.from_description(described)
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {error}") from None
-
-
-def released_reading(release: Path) -> Reading | None:
-    """Return how the original log was read, from the guarantee file of a release; None if it is not stated."""
-    path = guarantee_path(release)
-    return stated_reading(load(path), path) if path.is_file() else None
 
 
 def check_digest(release: Path, guarantee: Path, stated: Mapping[str, Any]) -> None:
@@ -330,11 +317,6 @@ class Content:
             mechanism, self.variants, self.noisy, self.columns, self.abstractions, self.rungs, self.cases
         )
         return replace(made, frequencies=frequencies)
-
-
-def is_map(path: Path) -> bool:
-    """Whether a file is a `.json` release that says that it is a process map."""
-    return bool(suffix_of(path, (".json",))) and is_process_map(load_release_json(path, _NO_KIND["variants"]))
 
 
 def read_release(path: Path) -> Content:
