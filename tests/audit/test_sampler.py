@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binom
 
+from exact_losses import are_as_likely, table_of, unverified, weights_of
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.search.table_builders import laplace_table
 from travas.trusted.numbers import ONE
 from travas.trusted.samplers import DiscreteLaplace
-from travas.trusted.tables import Noise, NoiseTable
+from travas.trusted.tables import Noise
 
-FALSE_ALARM = 1e-9
 DRAWS = 4_000_000
 CASES = [("1", "0.05"), ("0.1", "0.01"), ("2", "1e-6"), ("0.05", "0.5")]
 
@@ -32,14 +30,7 @@ def fits(drawn: NDArray[np.int64], probabilities: Sequence[float]) -> bool:
     observed = np.bincount(drawn, minlength=len(probabilities) + 1)[1:]
     if observed.sum() != len(drawn) or len(observed) > len(probabilities):
         return False
-    alpha = FALSE_ALARM / (2 * len(probabilities))
-    below = binom.cdf(observed, len(drawn), probabilities)
-    above = binom.sf(observed - 1, len(drawn), probabilities)
-    return bool(min(below.min(), above.min()) >= alpha)
-
-
-def weights(table: NoiseTable) -> list[int]:
-    return [b - a for a, b in pairwise([0, *table.boundaries()])]
+    return are_as_likely(observed, probabilities)
 
 
 def noise_of(name: str, epsilon: str, delta: str) -> Noise:
@@ -56,25 +47,17 @@ def laplace_probabilities(scale: float, reach: int) -> list[float]:
     return [float(chance) for chance in inside]
 
 
-def unverified(boundaries: list[int]) -> Noise:
-    noise = object.__new__(Noise)
-    high = np.array([b >> 64 for b in boundaries], dtype=np.uint64)
-    low = np.array([b & (2**64 - 1) for b in boundaries], dtype=np.uint64)
-    object.__setattr__(noise, "table", NoiseTable(high, low))
-    return noise
-
-
 @pytest.mark.parametrize("name", ["optimal", "travas"])
 @pytest.mark.parametrize(("epsilon", "delta"), CASES)
 def test_draws_follow_the_table(name: str, epsilon: str, delta: str) -> None:
     noise = noise_of(name, epsilon, delta)
-    assert fits(noise.draw(DRAWS, os.urandom), [weight / ONE for weight in weights(noise.table)])
+    assert fits(noise.draw(DRAWS, os.urandom), [weight / ONE for weight in weights_of(noise.table)])
 
 
 @pytest.mark.parametrize("factor", [Fraction(97, 100), Fraction(103, 100)])
 def test_one_atom_three_percent_wrong_is_caught(factor: Fraction) -> None:
     noise = noise_of("optimal", "1", "0.05")
-    right = weights(noise.table)
+    right = weights_of(noise.table)
     for atom, weight in enumerate(right):
         if weight < ONE // 20:
             continue
@@ -83,19 +66,19 @@ def test_one_atom_three_percent_wrong_is_caught(factor: Fraction) -> None:
         neighbour = atom + 1 if atom + 1 < len(wrong) else atom - 1
         wrong[neighbour] += weight - wrong[atom]
         boundaries = [int(total) for total in np.cumsum(np.array(wrong, dtype=object))][:-1]
-        drawn = unverified(boundaries).draw(DRAWS, os.urandom)
+        drawn = unverified(table_of(boundaries)).draw(DRAWS, os.urandom)
         assert not fits(drawn, [weight / ONE for weight in right])
 
 
 def test_float_noise_of_another_scale_is_caught() -> None:
     noise = noise_of("travas", "0.1", "0.01")
     other = noise_of("travas", "0.097", "0.01")
-    assert not fits(other.draw(DRAWS, os.urandom), [weight / ONE for weight in weights(noise.table)])
+    assert not fits(other.draw(DRAWS, os.urandom), [weight / ONE for weight in weights_of(noise.table)])
 
 
 def test_two_sided_noise_follows_its_table() -> None:
     noise = Noise(laplace_table(Fraction(1, 2), Fraction(1, 100)), Fraction(1, 2), Fraction(1, 100))
-    likely = [weight / ONE for weight in weights(noise.table)]
+    likely = [weight / ONE for weight in weights_of(noise.table)]
     assert fits(noise.draw(DRAWS, os.urandom), likely)
 
 

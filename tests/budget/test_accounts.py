@@ -149,17 +149,6 @@ def test_a_unit_name_can_be_given_later_and_counts_what_was_charged(book: Ledger
         book.name_unit("cases", "patient")
 
 
-def test_a_unit_name_on_the_command_line(book: Ledger, travas: Run) -> None:
-    assert travas("budget", "create", "hospital", "--epsilon", 2, "--delta", 0, "--unit-name", "patient").code == 0
-    ran = travas(
-        "budget", "create", "hospital", "--unit-name", "patient", "--unit-columns", "Patient", "--unit-columns",
-        "Patientennummer", "--json",
-    )  # fmt: skip
-    (facts,) = json.loads(ran.out)["datasets"]
-    assert facts["unit"] == "patient" and facts["unit_columns"] == ["Patient", "Patientennummer"]
-    assert "one patient" in travas("budget", "show", "hospital").out
-
-
 def test_an_unknown_name_is_refused_with_the_nearest_and_the_command(
     book: Ledger, travas: Run, small_csv: Path
 ) -> None:
@@ -190,12 +179,6 @@ def test_composed_and_decomposed_letters_are_one_name(book: Ledger) -> None:
     charge(book, "Cafe\u0301", None)
     assert counted(book) == {"Caf\u00e9": 2}
     assert book.create_account("больница ward A").name == "больница ward A"
-
-
-def test_an_existing_data_set_is_not_created_again(book: Ledger, travas: Run) -> None:
-    assert travas("budget", "create", "x", "--no-limit").code == 0
-    assert "already exists" in travas("budget", "create", "x", "--no-limit").err
-    assert book.create_budget("x", epsilon=1, delta=0).budget is not None
 
 
 TWICE = """<log xmlns="http://www.xes-standard.org/">
@@ -260,13 +243,6 @@ def test_a_database_server_has_no_location_and_a_database_file_has_one(
     (tmp_path / "a.db").write_bytes(b"")
     ways = ("a.db", "duckdb:///a.db", "duckdb://a.db", f"duckdb://{tmp_path}/a.db", f"sqlite://{tmp_path}/a.db")
     assert {location_of(way) for way in ways} == {str(tmp_path.resolve() / "a.db")}
-
-
-def test_the_remedy_for_an_unknown_data_set_names_the_ledger(tmp_path: Path) -> None:
-    other = Ledger(tmp_path / "other.db")
-    other.create_account("hospital")
-    with pytest.raises(ParameterError, match=f"budget create clinic --no-limit --ledger {other.path}`"):
-        other.account("clinic")
 
 
 @pytest.mark.parametrize("dataset", [5, None, b"x"])

@@ -15,9 +15,7 @@ from conftest import Run
 from travas import (
     Budget,
     BudgetError,
-    ChargedError,
     Ledger,
-    LogError,
     ParameterError,
     PrivacyUnit,
     anonymize,
@@ -26,7 +24,7 @@ from travas import (
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending
 from travas.budget.ledger import Book
-from travas.errors import LedgerError, MissingExtraError, OutputError
+from travas.errors import LedgerError, MissingExtraError
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import Mechanism
 from travas.releases.release import name_of
@@ -196,19 +194,6 @@ def test_nothing_is_charged_when_an_extra_is_missing(book: Ledger, monkeypatch: 
     assert book.history() == []
 
 
-def test_the_charge_comes_before_the_noise(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    def drawn_and_dead(*_: object) -> None:
-        assert len(book.history()) == 1
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("travas.trusted.tables.Noise.draw", drawn_and_dead)
-    book.create_account("x")
-    with pytest.raises(ChargedError, match="interrupted; the charge to .* stands") as failed:
-        anonymize(LOG, epsilon=1, delta="1e-6", ledger=book, dataset="x")
-    assert failed.value.interrupted and failed.value.account == book.history()[0].dataset
-    assert len(book.history()) == 1
-
-
 @pytest.mark.parametrize(
     "rule",
     [
@@ -225,24 +210,6 @@ def test_a_charge_records_the_mechanism_with_all_its_options(rule: Mechanism, bo
     charge(book, "clinic", rule)
     spending = book.history()[0].spending
     assert spending == Spending.of(rule) and from_description(spending.description) == rule
-
-
-@pytest.mark.parametrize("kind", [OutputError, LogError])
-def test_what_fails_after_the_charge_says_so(
-    kind: type[Exception], book: Ledger, travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise kind("out.json: cannot be written, no space left")
-
-    monkeypatch.setattr("travas.outputs.write.ReservedRelease.write", full)
-    ran = travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / "out.json")
-    assert (
-        ran.code == 4
-        and "no space left; the charge to" in ran.err
-        and "stands" in ran.err
-        and len(ran.err.splitlines()) == 1
-    )
-    assert len(book.history()) == 1
 
 
 def test_a_location_that_is_not_valid_utf_8_is_shown_escaped(book: Ledger, travas: Run) -> None:

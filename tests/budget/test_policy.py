@@ -139,12 +139,6 @@ def test_all_broken_rules_are_named_at_once_with_their_parameters(small_csv: Pat
     assert named == {"epsilon", "delta", "ledger", "unit", "mechanism", "reason", "signed_off_by"}
 
 
-def test_a_yearly_limit_needs_a_ledger(small_csv: Path, tmp_path: Path) -> None:
-    policy = Policy.load(written(tmp_path / "policy.toml", "epsilon_per_year"))
-    with pytest.raises(PolicyError, match="not charged, so the sum of a year is not known"):
-        run(Request(small_csv, mechanism("optimal", 1, "1e-6"), policy=policy))
-
-
 def test_it_is_found_like_the_ledger(
     small_csv: Path, ledger_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,31 +262,3 @@ def test_every_command_that_releases_takes_a_reason(
     refused = travas(*words)
     assert refused.code == 2 and "a reason is required" in refused.err
     assert travas(*words, "--reason", "decided", "--quiet").code == 0
-
-
-def test_on_the_command_line_and_in_the_report(travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    policy = written(tmp_path / "policy.toml", "reason", "sign_off")
-    release = tmp_path / "release.json"
-    words: tuple[Any, ...] = (
-        "anonymize",
-        small_csv,
-        "--epsilon",
-        "1",
-        "--delta",
-        "1e-6",
-        "-o",
-        release,
-        "--policy",
-        policy,
-    )
-    ran = travas(*words, "--reason", "decided")
-    assert ran.code == 2 and "signed_off_by is empty" in ran.err and not release.exists()
-    assert travas(*words, "--reason", "decided", "--signed-off-by", "A. Officer").code == 0
-    report = tmp_path / "report.html"
-    ran = travas(
-        "report", f"{release}.guarantee.json", release, "-o", report, "--policy", policy, "--signed-off-by", "A. Officer"
-    )  # fmt: skip
-    assert ran.code == 0
-    text = report.read_text()
-    assert "a sign-off is required" in text and "of the works council" in text and "minutes of 3 May" in text
-    assert "by A. Officer" in text

@@ -123,15 +123,6 @@ def test_a_log_without_events_is_released_and_charged(travas: Run, tmp_path: Pat
     assert travas(*words, tmp_path / "again.json").code == 3  # the budget is spent
 
 
-def test_an_activity_the_format_cannot_hold_is_written_escaped(travas: Run, tmp_path: Path) -> None:
-    """One case must not decide between a release and an error."""
-    log, out = tmp_path / "log.csv", tmp_path / "out.xes"
-    log.write_text("case_id,activity,timestamp\n" + "".join(f"{case},bell\x07,2020-01-01\n" for case in range(100)))
-    assert travas("anonymize", log, *SIGNED, "-o", out).code == 0
-    assert r'value="bell\u{7}"' in out.read_text() and travas("verify", out).code == 0
-    assert travas("anonymize", log, *SIGNED, "-o", tmp_path / "out.csv").code == 0
-
-
 def test_names_with_markup_an_ascii_terminal_and_a_full_one(small_csv: Path, tmp_path: Path) -> None:
     """Names that look like markup, a terminal without Greek letters, a full one."""
     (tmp_path / "d[").mkdir()
@@ -155,34 +146,6 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(small_csv: Path, tmp_path:
     os.close(leader)
 
 
-TREE = ("--max-length", "3", "--prune", "9", "--alphabet", "alphabet.txt")
-
-
-@pytest.mark.parametrize(
-    ("options", "delta"),
-    [
-        (("utravas", "--splits", "3"), "0.01"),
-        (("prefix-tree", *TREE), "0"),
-        (("sacofa", *TREE), "0.01"),
-    ],
-)
-def test_a_proven_release_is_written_and_verified(
-    options: tuple[str, ...], delta: str, small_csv: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(small_csv.parent)
-    Path("alphabet.txt").write_text("register\n\nrelease\nvisit\n")
-    out, stated = Path("release.json"), Path("release.json.guarantee.json")
-    ran = travas("anonymize", small_csv, "--epsilon", "2", "--delta", delta, "-o", out, "--mechanism", *options)
-    assert ran.code == 0, ran.err
-    guarantee = json.loads(stated.read_text())
-    assert guarantee["standing"] == "proven" and guarantee["mechanism"] == options[0] and guarantee["delta"] == delta
-    verified = travas("verify", out)
-    assert verified.code == 0 and "The guarantee holds" in verified.out and "proven" in verified.out
-    guarantee["parameters"] |= {"splits": 7, "prune": 8, "level_epsilon": "9"}
-    stated.write_text(json.dumps(guarantee))
-    assert travas("verify", out).code == 1
-
-
 @pytest.mark.parametrize("suffix", [".xes", ".csv", ".parquet", ".json"])
 @pytest.mark.parametrize("options", [("utravas-published",), ("sacofa-published", "--max-length", "4", "--prune", "2")])
 def test_without_a_guarantee_only_on_request_and_marked(
@@ -198,8 +161,3 @@ def test_without_a_guarantee_only_on_request_and_marked(
     assert json.loads(out.with_name(out.name + ".guarantee.json").read_text())["standing"] == "not established"
     assert travas("verify", out).code == 1
     assert travas("verify", "--epsilon", "1", "--delta", "0.5", "--mechanism", *options).code == 1
-
-
-def test_the_forecast_names_the_protected_unit(travas: Run) -> None:
-    assert "A variant that only one case has" in travas("forecast", *SIGNED).out
-    assert "A variant that only one person has" in travas("forecast", *SIGNED, "--unit", "nurse", "--max-cases", 2).out

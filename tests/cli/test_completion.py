@@ -48,11 +48,3 @@ def test_bash_completes_commands_and_values(
 ) -> None:
     driver = DRIVER.format(words=words, last=last)
     assert set(printed(["bash", "--norc", "-c", driver], settings).split()) == expected
-
-
-def test_other_shells_get_a_script_and_complete_commands(settings: dict[str, str]) -> None:
-    asked = {"_TYPER_COMPLETE_ARGS": "travas verif", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    for shell in ("zsh", "fish"):
-        script = printed(["travas"], settings | {"_TRAVAS_COMPLETE": f"source_{shell}"})
-        assert f"_TRAVAS_COMPLETE=complete_{shell}" in script
-        assert "verify" in printed(["travas"], settings | asked | {"_TRAVAS_COMPLETE": f"complete_{shell}"})

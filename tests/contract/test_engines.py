@@ -7,10 +7,10 @@ from pathlib import Path
 import attrs
 import polars as pl
 import pytest
-from compared_engines import MOST, Engine, csv, each_log
+from compared_engines import MOST, Engine, each_log
 from engine_twins import DEFAULT, NAMES, ODD, ODD_COLUMNS, log, random_log, twin
 
-from travas import LogError, Reading
+from travas import Reading
 from travas.mechanisms import mechanism
 
 MICROSECONDS = "holds microseconds: nanoseconds do not fit in it"
@@ -108,13 +108,6 @@ def test_every_engine_gives_the_variants_of_a_plain_twin(
     assert len(found) == len(expected) and found.counts.sum() == sum(expected.values())
     assert sorted(found.alphabet) == sorted({activity for trace in expected for activity in trace})
     assert repr(found) == "Log(confidential)"
-
-
-def test_what_is_missing_is_refused_with_the_number(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    frame, reading = LOGS["missing"]
-    with pytest.raises(LogError, match=r"2 events without a case.*\[confidential"):
-        csv(frame, attrs.evolve(reading, on_missing="fail"), tmp_path, request)
-    assert len(csv(frame, reading, tmp_path, request).notes) == 3
 
 
 @pytest.mark.parametrize("engine", MOST)

@@ -55,18 +55,6 @@ def test_keywords_are_a_short_form_of_a_reading(events: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_function_takes_them(name: str, events: pl.DataFrame) -> None:
-    call = CALLS[name]
-    with pytest.raises(travas.LogError, match="no case column recognised; set case"):
-        call(events)
-    made = call(events, **COLUMNS)
-    if isinstance(made, travas.Release):
-        assert made.reading is not None
-        assert made.reading["columns"]["case"] == "visit"
-        assert made.reading["columns"]["activities"] == ["what"]
-
-
-@pytest.mark.parametrize("name", CALLS)
 def test_a_reading_and_an_option_are_refused(name: str, events: pl.DataFrame) -> None:
     options = {"case": "visit", "activity": "what", "timestamp": "day", "order": "file", "unit": "who", "max_cases": 1}
     for field, value in options.items():
@@ -201,19 +189,3 @@ def test_a_bar_that_cannot_be_shown_or_removed_does_not_end_a_charged_release(
     for display in (broken, lambda html, display_id: SimpleNamespace(update=interrupted)):
         monkeypatch.setattr(sys.modules["IPython.display"], "display", display)
         assert travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS).variants == (TRACE,)
-
-
-def test_the_bar_is_removed_after_a_failure(notebook: Notebook, tmp_path: Path) -> None:
-    with pytest.raises(travas.LogError):
-        travas.anonymize(tmp_path / "missing.csv", epsilon=1, delta="1e-6")
-    assert "<progress" in notebook.outputs[0] and notebook.outputs[-1] == ""
-
-
-def test_short_runs_and_terminals_show_no_bar(monkeypatch: pytest.MonkeyPatch, events: pl.DataFrame) -> None:
-    notebook = Notebook(monkeypatch)
-    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
-    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS)
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=SimpleNamespace))
-    travas.anonymize(events, epsilon=1, delta="1e-6", **COLUMNS)
-    assert notebook.outputs == []

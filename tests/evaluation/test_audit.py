@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from scipy.stats import binom
 
@@ -164,32 +163,6 @@ def test_days_that_anybody_could_have_met_do_not_contradict(tmp_path: Path) -> N
     result = claim(written(tmp_path / "a.csv", log), written(tmp_path / "b.csv", other), reading=Reading(order="file"))
     found = finding(result, "values of 'born'")
     assert found.hits == 280 and found.p_value == 1 and "values of 'born'" not in contradicting(result)
-
-
-def test_xes_and_data_frames_give_the_same_audit(tmp_path: Path) -> None:
-    import pandas as pd
-
-    rows = events(60, secret=True)
-    traces: dict[str, list[dict[str, str]]] = {}
-    for row in rows:
-        traces.setdefault(row["case_id"], []).append(row)
-    parts = ['<?xml version="1.0"?><log>']
-    for case, all_ in traces.items():
-        parts.append(f'<trace><string key="concept:name" value="{case}"/>')
-        for row in all_:
-            moment = row["timestamp"].replace(" ", "T") + "+00:00"
-            parts.append(f'<event><string key="concept:name" value="{row["activity"]}"/>')
-            parts.append(
-                f'<date key="time:timestamp" value="{moment}"/><string key="doctor" value="{row["doctor"]}"/></event>'
-            )
-        parts.append("</trace>")
-    xes = tmp_path / "log.xes"
-    xes.write_text("".join([*parts, "</log>"]))
-    table = written(tmp_path / "log.csv", rows)
-    frame = pd.DataFrame(rows).astype(dict.fromkeys(rows[0], "string"))
-    for released in (xes, pl.DataFrame(rows), frame):
-        result = claim(table, released)
-        assert {"values of 'the case'", "values of 'doctor'", "times of a case"} <= contradicting(result)
 
 
 def test_the_order_of_the_cases_contradicts(tmp_path: Path) -> None:

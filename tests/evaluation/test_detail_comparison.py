@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conftest import Run
 from timed_log import timed_frame
 from travas import Attribute, ParameterError, Reading, Times, compare, read, synthesize
 from travas.evaluation.details import compare_details, fetched_cases
@@ -74,24 +72,6 @@ def test_every_format_has_the_same_distances(
     expected = compare_details(read(frame, Reading(details=details_of(made.mechanism))), made)
     assert compare(frame, made.write(tmp_path / f"s{suffix}", profile=profile)).details == expected
     assert expected.times is not None and expected.times.throughput > 0 and expected.attributes[0].alone > 0
-
-
-def test_the_events_of_a_database_are_fetched(tmp_path: Path, travas: Run) -> None:
-    import duckdb
-
-    frame = timed_frame(800)
-    made = synthesize(frame, epsilon=4, delta="1e-4", times=Times(), attributes=["sex", AGE])
-    release = made.write(tmp_path / "s.parquet")
-    frame.write_parquet(tmp_path / "log.parquet")
-    with duckdb.connect(tmp_path / "log.db") as connection:
-        connection.execute(f"CREATE TABLE log AS SELECT * FROM '{tmp_path}/log.parquet'")
-    ran = [
-        travas("compare", source, release, "--json", *more)
-        for source, *more in ((tmp_path / "log.parquet",), (f"duckdb://{tmp_path}/log.db", "--table", "log"))
-    ]
-    assert [each.code for each in ran] == [0, 0], ran[-1].err
-    of_file, of_database = (json.loads(each.out)["details"] for each in ran)
-    assert of_file == of_database and of_file["times"]["medians"] > 0
 
 
 def test_the_counted_cases_of_a_unit_are_fetched(tmp_path: Path) -> None:

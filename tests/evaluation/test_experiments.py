@@ -15,9 +15,8 @@ import pytest
 
 from conftest import Run
 from travas import LogError
-from travas.errors import MissingExtraError, OutputError
-from travas.evaluation.compare import METRICS
-from travas.evaluation.experiment import NUMBERS, ORIGINAL, Grid, experiment, read_grid, seeded_release
+from travas.errors import OutputError
+from travas.evaluation.experiment import ORIGINAL, Grid, experiment, read_grid, seeded_release
 from travas.mechanisms import prefix_tree
 
 GRID = """
@@ -90,29 +89,6 @@ def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_pat
     assert experiment(wanted, tmp_path / "first.parquet", silent).equals(first)  # the seconds too: nothing was redone
     assert time.perf_counter() - started < 2 and (tmp_path / "first.parquet").stat().st_mtime_ns >= stamp
     assert not (tmp_path / "first.parquet.journal").exists()
-
-
-@pytest.mark.usefixtures("in_process")
-def test_synthetic_logs_are_measured_and_reproduced(small_csv: Path, tmp_path: Path) -> None:
-    rows = ["case_id,activity,timestamp"]
-    rows += [
-        f"{case},{name},2025-01-{1 + step:02d}"
-        for case in range(400)
-        for step, name in enumerate("abc" + "bd" * (case % 5))
-    ]
-    small_csv.write_text("\n".join(rows) + "\n")
-    grid = tmp_path / "grid.toml"
-    grid.write_text(
-        'epsilon = ["4"]\ndelta = ["1e-3"]\n[logs]\nsmall = "small.csv"\n[metrics]\nrelative_log_similarity = 2\n'
-        "[mechanisms.synthesis]\n[mechanisms.optimal]\n"
-    )
-    wanted = read_grid(grid)
-    results = experiment(wanted, tmp_path / "results.parquet", silent, workers=1)
-    again = experiment(wanted, tmp_path / "again.parquet", silent, workers=1)
-    assert results.drop("seconds").equals(again.drop("seconds"))
-    synthetic = results.filter(label="synthesis")
-    assert synthetic["error"].to_list() == [None, None] and synthetic["relative_log_similarity"].min() > 0.7  # type: ignore[operator]
-    assert synthetic["relative_log_similarity"].n_unique() == 2  # another seed, other noise
 
 
 @pytest.mark.usefixtures("in_process")
@@ -243,19 +219,6 @@ def test_a_missing_extra_is_found_before_the_first_run(
     assert ran.err.count("\n") == 1 and not list(grid.parent.glob("*.parquet*"))
 
 
-@pytest.mark.parametrize("module", ["ot", "pm4py"])
-def test_which_metrics_need_an_extra_is_known(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    extra = {"ot": "metrics", "pm4py": "models"}[module]
-    needing = []
-    for name in NUMBERS:
-        try:
-            METRICS[name].measure({("a",): 2, ("b",): 1}, {("a",): 1, ("c",): 3})
-        except MissingExtraError:
-            needing.append(name)
-    assert needing == [name for name in NUMBERS if METRICS[name].extra == extra]
-
-
 @pytest.mark.usefixtures("in_process")
 def test_the_command_runs_and_says_that_it_is_confidential(grid: Path, tmp_path: Path, travas: Run) -> None:
     ran = travas("experiment", grid, "-o", tmp_path / "r.parquet")
@@ -265,17 +228,6 @@ def test_the_command_runs_and_says_that_it_is_confidential(grid: Path, tmp_path:
     assert len(means) == 2 * (1 + 4 + 4 + 2) and means["mean"].dtype == pl.Float64
     again = travas("experiment", grid, "-o", tmp_path / "r.parquet", "--json")
     assert json.loads(again.out)["runs"] == 31
-
-
-def test_the_example_of_the_page_is_a_grid(grid: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
-    example = page.partition("```toml\n")[2].partition("```")[0]
-    log = (grid.parent / "small.csv").read_text()
-    (grid.parent / "hospital.csv").write_text(log)
-    grid.write_text(example)
-    by_label = {cell.label: cell for cell in read_grid(grid).cells()}
-    assert dict(by_label["ladder"].options) == {"rungs": "full,fold,prefix:6", "shares": "adaptive"}
-    assert by_label["ladder"].log.reading.activity == ("activity",)
 
 
 def test_the_grids_of_the_project_can_be_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

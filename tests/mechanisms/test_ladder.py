@@ -6,7 +6,6 @@ import dataclasses
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import Run
+from exact_losses import growth_below
 from travas import Log, ParameterError, Standing, read, verify
 from travas.log.abstraction import Abstraction, Grouped, parse_ladder
 from travas.mechanisms import mechanism
@@ -35,11 +35,6 @@ def ladder(epsilon: str = "1", delta: str = "1e-6", **options: Any) -> Ladder:
     rule = mechanism("ladder", epsilon, delta, **options)
     assert isinstance(rule, Ladder)
     return rule
-
-
-def below_exponential(power: Fraction) -> Fraction:
-    context = Context(prec=60, rounding=ROUND_FLOOR)
-    return Fraction(context.exp(context.divide(power.numerator, Decimal(power.denominator))).next_minus(context))
 
 
 # ------------------------------------------------------------------------------------- the composition, exhaustively
@@ -105,7 +100,7 @@ def distribution(rule: Ladder, log: PlainLog, monkeypatch: pytest.MonkeyPatch) -
 
 def beyond(one: Distribution, other: Distribution, epsilon: Fraction) -> Fraction:
     """The least δ with which one is (ε, δ)-close to the other; a bound below e^ε makes it too large, never too small."""
-    growth = below_exponential(epsilon)
+    growth = growth_below(epsilon)
     return sum((max(Fraction(0), chance - growth * other[o]) for o, chance in one.items()), Fraction(0))
 
 
@@ -146,7 +141,7 @@ def test_a_ladder_whose_next_rung_depends_on_true_counts_is_detected(monkeypatch
 
 def chosen(rule: Ladder, log: PlainLog, cases: int, monkeypatch: pytest.MonkeyPatch, sharper: int = 1) -> Distribution:
     """Of the rung that is chosen; discrete Laplace noise cut at ±6."""
-    ratio = below_exponential(rule._testing.epsilon * sharper) ** -1
+    ratio = growth_below(rule._testing.epsilon * sharper) ** -1
     plain = [ratio ** abs(x) for x in range(-6, 7)]
     weights = [weight / sum(plain) for weight in plain]
     replay = Replay()

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, product
-from math import prod
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exact_losses import Chances, excess, growth_below, outputs, weights_of
 from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.mechanism import parameters_of, tables_of
@@ -26,44 +26,9 @@ from travas.releases.release import counted_of
 from travas.search.person_tables import GaussianTable
 from travas.search.table_builders import optimal_table, travas_table
 from travas.trusted.guarantee import step
-from travas.trusted.numbers import ONE
-from travas.trusted.tables import Noise, NoiseTable
+from travas.trusted.tables import Noise
 
-Chances = dict[int | None, int]
 TREES = {"max_length": 1, "prune": 3, "alphabet": ["a", "b"]}
-
-
-def growth_below(epsilon: Fraction) -> Fraction:
-    """A fraction below e^ε, by code that shares nothing with the library."""
-    with localcontext() as context:
-        context.prec = 90
-        return Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp() * (1 - Decimal("1e-85")))
-
-
-def weights(table: NoiseTable) -> list[int]:
-    return [above - below for below, above in pairwise([0, *table.boundaries()])]
-
-
-def outputs(table: NoiseTable, cases: int) -> Chances:
-    """What may come out of a count, times 2^128; None is "absent"."""
-    chances: Chances = {}
-    for drawn, weight in enumerate(weights(table), start=1):
-        output = cases - drawn if cases >= drawn else None
-        chances[output] = chances.get(output, 0) + weight
-    return chances
-
-
-def excess(with_unit: list[Chances], without: list[Chances], growth: Fraction) -> Fraction:
-    """The larger hockey-stick distance between two products of independent outputs: the least δ at this e^ε."""
-    scale, worst = ONE ** len(without), Fraction(0)
-    for one, other in ((with_unit, without), (without, with_unit)):
-        total = 0
-        for output in product(*one):
-            p = prod(chances[o] for chances, o in zip(one, output, strict=True))
-            q = prod(chances.get(o, 0) for chances, o in zip(other, output, strict=True))
-            total += max(0, growth.denominator * p - growth.numerator * q)
-        worst = max(worst, Fraction(total, growth.denominator * scale))
-    return worst
 
 
 def partitions(total: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -83,11 +48,11 @@ def test_each_variant_of_a_person_at_most_once(name: str, epsilon: str, delta: s
     """Up to M different variants, with every number of others on each: never beyond (ε, δ), "absent" included."""
     rule = mechanism(name, epsilon, delta, unit=PrivacyUnit("patient", most))
     assert isinstance(rule, PartitionSelection)
-    table, growth, worst = rule.noise.table, growth_below(rule.epsilon), Fraction(0)
+    weights, growth, worst = weights_of(rule.noise.table), growth_below(rule.epsilon), Fraction(0)
     for variants in range(1, most + 1):
-        for others in combinations_with_replacement(range(table.length + 1), variants):
-            there = [outputs(table, n + 1) for n in others]
-            worst = max(worst, excess(there, [outputs(table, n) for n in others], growth))
+        for others in combinations_with_replacement(range(len(weights) + 1), variants):
+            there = [outputs(weights, n + 1) for n in others]
+            worst = max(worst, excess(there, [outputs(weights, n) for n in others], growth))
     assert 0 < worst <= rule.guarantee().delta_spent <= rule.delta
 
 
@@ -97,10 +62,10 @@ def test_the_runs_of_utravas_compose_inside(splits: int) -> None:
     rule = mechanism("utravas", "4", "0.4", splits=splits, unit=PrivacyUnit("patient", 2))
     (noise,) = tables_of(rule)
     assert (noise.epsilon, noise.delta) == (Fraction(4, 2 * splits), Fraction(4, 20 * splits))
-    growth = growth_below(rule.epsilon)
-    for others in combinations_with_replacement(range(noise.table.length + 1), 2):
-        there = [outputs(noise.table, n + 1) for n in others for _ in range(splits)]
-        gone = [outputs(noise.table, n) for n in others for _ in range(splits)]
+    growth, weights = growth_below(rule.epsilon), weights_of(noise.table)
+    for others in combinations_with_replacement(range(len(weights) + 1), 2):
+        there = [outputs(weights, n + 1) for n in others for _ in range(splits)]
+        gone = [outputs(weights, n) for n in others for _ in range(splits)]
         assert excess(there, gone, growth) <= rule.guarantee().delta_spent <= rule.delta
 
 
@@ -116,7 +81,7 @@ def test_the_cases_of_a_person_anywhere_in_a_tree(name: str, epsilon: str, delta
     assert isinstance(rule, Tree)
     (noise,) = tables_of(rule)
     share = Fraction(4, 5) if name == "sacofa" else Fraction(1)  # the rest pays for the rules
-    growth, plain = growth_below(Fraction(epsilon) * share), weights(noise.table)
+    growth, plain = growth_below(Fraction(epsilon) * share), weights_of(noise.table)
     for cases in range(1, most + 1):
         for placed in partitions(cases):
             gone: list[Chances] = [dict(enumerate(plain)) for _ in placed]
@@ -132,10 +97,11 @@ def test_the_cases_of_a_person_anywhere_on_a_ladder() -> None:
     for share, noise in zip((Fraction(1, 2),) * 2, tables_of(rule), strict=True):
         growth, worst = growth_below(epsilon * Fraction(19, 20) * share), Fraction(0)
         assert noise.epsilon == epsilon * Fraction(19, 20) * share / most
+        weights = weights_of(noise.table)
         for placed in (way for cases in range(1, most + 1) for way in partitions(cases)):
-            for others in product(range(noise.table.length + 1), repeat=len(placed)):
-                there = [outputs(noise.table, n + own) for n, own in zip(others, placed, strict=True)]
-                worst = max(worst, excess(there, [outputs(noise.table, n) for n in others], growth))
+            for others in product(range(len(weights) + 1), repeat=len(placed)):
+                there = [outputs(weights, n + own) for n, own in zip(others, placed, strict=True)]
+                worst = max(worst, excess(there, [outputs(weights, n) for n in others], growth))
         total += worst
     spent = rule.guarantee().delta_spent
     assert spent * Fraction(99, 100) < total <= spent <= delta  # when all cases share a key, it is reached
@@ -160,9 +126,9 @@ def test_group_privacy_holds_when_all_cases_are_alike_and_is_tight(
     growth = growth_below(e)
 
     def loss(epsilon: Fraction, delta: Fraction) -> Fraction:
-        table = Noise(build(epsilon, delta), epsilon, delta).table
-        cases = range(table.length + 1)
-        return max(excess([outputs(table, n + most)], [outputs(table, n)], growth) for n in cases)
+        weights = weights_of(Noise(build(epsilon, delta), epsilon, delta).table)
+        cases = range(len(weights) + 1)
+        return max(excess([outputs(weights, n + most)], [outputs(weights, n)], growth) for n in cases)
 
     group, different = step(e, d, most, "cases"), step(e, d, most, "units")
     assert loss(group.epsilon, group.delta) <= d

@@ -313,20 +313,3 @@ def test_files_that_are_no_logs_are_known_by_their_first_bytes(content: bytes, w
         (tmp_path / name).write_bytes(content)
         [problem] = doctor(tmp_path / name).problems
         assert what in problem.text
-
-
-def test_a_pandas_frame_is_released_with_keywords_alone(tmp_path: Path) -> None:
-    events = with_gaps(exported())
-    frame = pandas(tmp_path / "export.csv", events)
-    release = travas.anonymize(
-        frame,
-        epsilon=8,
-        delta="0.01",
-        timestamp_format="%d.%m.%Y %H:%M",
-        on_missing="drop",
-        ledger=None,
-        reason="trial",
-    )
-    assert release.variants and set(release.variants) <= set(variants(events))
-    floats = frame.assign(Kosten=[None, *[1.5] * (len(frame) - 1)])
-    assert not doctor(floats).problems  # of columns that are not read nothing is proposed

@@ -134,12 +134,3 @@ def test_the_names_of_files_that_are_not_read_are_marked_as_confidential(
     assert ran.code == 0 and "Smith" not in ran.out + ran.err
     for file in ("out.json", "out.json.guarantee.json"):
         assert "Smith" not in (tmp_path / file).read_text()
-
-
-def test_other_files_of_a_folder_are_not_read(folder: Path) -> None:
-    """Also releases, which a folder of logs may contain, and archives."""
-    for name in ("meta.json", "all.zip", "notes.txt"):
-        (folder / name).write_text("{}")
-    variants = read(folder, BY_FILE)
-    assert dict(variants.items()) == {("a", "a"): 1}
-    assert len(variants.notes) == 1 and "meta.json" in variants.notes[0]

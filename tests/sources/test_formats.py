@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import random
 import sys
 import zipfile
 from collections import Counter
@@ -12,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -20,7 +18,7 @@ import zstandard
 from odd_files import EXPECTED, cells, events, excel, table, without_zone, xes
 
 from conftest import Run
-from travas import LogError, ParameterError, Reading, TravasError, read
+from travas import LogError, ParameterError, Reading, read
 from travas.sources.columns import candidates, recognised
 from travas.sources.reading import STANDARD
 
@@ -80,29 +78,6 @@ def test_every_format_is_read(name: str, tmp_path: Path) -> None:
     assert variants(tmp_path / name) == EXPECTED
 
 
-@pytest.mark.parametrize("name", CONTENTS)
-def test_damaged_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    """Cut, overwritten and repeated bytes: an error of travas, or a log; no traceback, no hang."""
-    chance, content, refused = random.Random(name), CONTENTS[name](), 0
-    for _ in range(40):
-        damaged = bytearray(content)
-        place = chance.randrange(len(content))
-        kind = chance.choice(("cut", "set", "twice"))
-        if kind == "cut":
-            del damaged[place:]
-        elif kind == "set":
-            damaged[place : place + 8] = chance.randbytes(8)
-        else:
-            damaged[place:place] = damaged[place // 2 : place]
-        (tmp_path / name).write_bytes(damaged)
-        try:
-            read(tmp_path / name)
-        except TravasError as error:
-            assert "\n" not in str(error)
-            refused += 1
-    assert refused > 5
-
-
 def test_a_truncated_zstandard_file_is_refused(tmp_path: Path) -> None:
     """The library returns what there is: a silent misread."""
     (tmp_path / "log.csv.zst").write_bytes(zstandard.compress(CSV * 3000)[:-3])
@@ -136,12 +111,6 @@ def test_the_cells_of_workbooks_are_text(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_bytes(CSV)
     with pytest.raises(ParameterError, match="is not an Excel workbook"):
         read(tmp_path / "log.csv", Reading(sheet="log"))
-
-
-def test_pandas_and_openpyxl_read_the_same_workbook(tmp_path: Path) -> None:
-    excel(tmp_path / "log.xlsx", {"log": cells(without_zone, ["case_id", "activity", "timestamp"])})
-    frame = pd.read_excel(tmp_path / "log.xlsx", engine="openpyxl")
-    assert variants(frame.astype({"activity": "string"})) == variants(tmp_path / "log.xlsx") == EXPECTED
 
 
 def test_standard_input(tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,19 +183,6 @@ def test_names_are_recognised_unless_two_columns_have_one(role: str, first: str,
     assert recognised(role, [first, second, STANDARD[role][0]]) == STANDARD[role][0]
 
 
-def test_all_missing_columns_are_named_at_once(tmp_path: Path, travas: Run) -> None:
-    (tmp_path / "log.csv").write_text("a,Start,Ende\n1,2,3\n")
-    refused = travas(
-        "compare", tmp_path / "log.csv", tmp_path / "log.csv", "--lifecycle", "complete", "--where", "ward=A"
-    )
-    assert refused.code == 2
-    for words in (
-        "no case column recognised", "no activity column recognised", "the timestamp column may be 'Start' or 'Ende'",
-        "no lifecycle column recognised", "no column 'ward' for the where", "options --case, --activity, --order",
-    ):  # fmt: skip
-        assert words in refused.err
-
-
 def test_all_missing_cells_are_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("case,activity,timestamp\n,a,2024-01-01\n1,,2024-01-01\n1,a,\n")
     why = "1 event without a case, .*: 1 event without an activity, .*column .timestamp.: 1 event without a timestamp"
@@ -252,13 +208,6 @@ def test_numbers_as_times(form: str, text: str, seconds: float, tmp_path: Path) 
     for wrong in ("x", "1e5", "0x1", "1.", "١"):
         with pytest.raises(UnknownFormatError):
             instants(pl.Series([wrong]), form)
-
-
-def test_a_wrong_encoding_names_the_option(tmp_path: Path, travas: Run) -> None:
-    (tmp_path / "log.csv").write_bytes(table().encode("cp1252"))
-    refused = travas("compare", tmp_path / "log.csv", tmp_path / "log.csv")
-    assert refused.code == 2 and "not encoded as utf-8" in refused.err and "cp1252" in refused.err
-    assert travas("doctor", tmp_path / "log.csv", "--encoding", "cp1252").code == 0
 
 
 def test_a_wrong_delimiter_is_named(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
@@ -18,11 +17,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from scipy.stats import binom
 
 from conftest import Run
 from servers import missing
-from travas import Ledger, Log, LogError, Optimal, ParameterError, PrivacyUnit, Reading, anonymize, read
+from travas import Ledger, Log, LogError, ParameterError, PrivacyUnit, Reading, anonymize, read
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import BY_QUERY
@@ -61,17 +59,6 @@ def test_the_release_is_the_one_from_memory(name: str, singletons: Path) -> None
         releases = [with_random_bytes(chosen, Seeded(9)).release(variants) for variants in (remote, local)]
         assert releases[0].variants == releases[1].variants and releases[0].noisy == releases[1].noisy
         assert bool(len(releases[0].variants) > 10) == (minimum_cases == 1)
-
-
-def test_as_many_singletons_are_kept_as_the_table_says(singletons: Path) -> None:
-    """The number kept is binomial. False alarms: one in a billion; a third more or less would be noticed."""
-    chosen = Optimal(1, "1/2")
-    kept = len(anonymize(f"spark:{singletons}", epsilon=1, delta="1/2").variants) - 1
-    right, rate = chosen.keep_probability(1), 1e-9
-    low, high = (binom.ppf(share, SINGLETONS, float(right)) for share in (rate / 2, 1 - rate / 2))
-    assert low <= kept <= high
-    for wrong in (right * Fraction(7, 10), right * Fraction(13, 10)):
-        assert binom.cdf(high, SINGLETONS, float(wrong)) - binom.cdf(low - 1, SINGLETONS, float(wrong)) < 1e-9
 
 
 def test_only_what_is_kept_travels(singletons: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,12 +105,6 @@ def test_a_release_for_persons(counted: Counted, spark: Any) -> None:
             anonymize(found, epsilon=4, delta="1e-6")
 
 
-def test_summary_and_alphabet(singletons: Path) -> None:
-    found = read(f"spark:{singletons}").summary()
-    assert (found.events, found.cases, found.variants) == (4 * SINGLETONS + 100, SINGLETONS + 100, SINGLETONS + 1)
-    assert (found.activities, found.longest_trace) == (2 * SINGLETONS + 2, 4)
-
-
 def test_a_log_that_changes_meanwhile_is_not_released(singletons: Path) -> None:
     variants = read(f"spark:{singletons}")
     assert isinstance(variants, RemoteVariants)
@@ -165,22 +146,9 @@ def test_frames_tables_and_queries(spark: Any, singletons: Path, travas: Run, tm
             ("spark:", Reading(query="SELECT * FROM events WHERE activity = 'common'")),
         ):
             assert dict(read(source, reading).items()) == {("common",): 100}
-        out = tmp_path / "out.xes.gz"
+        out, asked = tmp_path / "out.xes.gz", ("--dataset", "events", "--epsilon", 1, "--delta", "1e-6")
         travas("budget", "create", "events", "--no-limit")
-        ran = travas(
-            "anonymize",
-            "spark:",
-            "--table",
-            "events",
-            "--dataset",
-            "events",
-            "--epsilon",
-            1,
-            "--delta",
-            "1e-6",
-            "-o",
-            out,
-        )
+        ran = travas("anonymize", "spark:", "--table", "events", *asked, "-o", out)
         assert ran.code == 0 and not ran.err, ran.err
         assert dict(read(out).items()) == {("common",): pytest.approx(100, abs=40)}
     finally:
@@ -257,11 +225,6 @@ def test_a_person_is_in_one_partition_whatever_rows_are_left_out(spark: Any) -> 
     assert found.counts.sum() == 2
 
 
-def test_a_session_is_not_a_log(spark: Any) -> None:
-    with pytest.raises(LogError, match="a SparkSession is not an event log"):
-        read(spark)
-
-
 SLOW = (  # hours of work, and not a row of it, or the arrays of events would fill the memory
     "SELECT string(a.id % 9) AS case_id, 'a' AS activity, b.id AS timestamp FROM range(1000000) a, range(1000000) b "
     "WHERE a.id * b.id = -1"
@@ -273,7 +236,7 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
     Timer(4, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         read("spark:", Reading(query=SLOW))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while jobs.getActiveJobsIds():
         assert time.monotonic() < deadline
         time.sleep(0.1)

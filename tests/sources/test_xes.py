@@ -209,19 +209,6 @@ def test_a_doctype_in_utf16_is_refused(path: Path) -> None:
         variants(path, '<?xml version="1.0" encoding="UTF-16"?><!DOCTYPE log><log></log>'.encode("utf-16"))
 
 
-def test_gzip_faults(path: Path) -> None:
-    packed = gzip.compress(log_of(*(named(str(n), "a") for n in range(2000))).encode())
-    zipped = path.with_suffix(".xes.gz")
-    with pytest.raises(LogError, match="is truncated"):
-        variants(zipped, packed[: len(packed) // 2])
-    with pytest.raises(LogError, match="not compressed with gzip"):
-        variants(zipped, b"<log/>")
-    damaged = bytearray(packed)
-    damaged[-6] ^= 0xFF  # in the checksum
-    with pytest.raises(LogError, match="damaged"):
-        variants(zipped, bytes(damaged))
-
-
 def test_invalid_timestamps_are_quoted_and_marked_confidential(path: Path) -> None:
     with pytest.raises(LogError, match=r"event 1 of trace 1: 'soon' is not a timestamp.*\[confidential"):
         variants(path, log_of(timed("1", ("a", "soon", "1"))), Reading(order="time"))

@@ -12,7 +12,6 @@ from travas import Reading, TravasError, read
 from travas.log.questions import Details
 from travas.sources import xes
 from travas.sources.doctor.examination import examined
-from travas.sources.xes import TraceScanner, is_scannable
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
 
@@ -206,41 +205,6 @@ def test_every_encoding_is_read_or_refused_as_by_the_parser(
     is_read_alike(text, tmp_path / "log.xes", monkeypatch, Reading(order="file"))
 
 
-@pytest.mark.parametrize("name", ["utf-8 in single quotes", "none"])
-def test_utf_8_is_scanned(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "log.xes"
-    path.write_bytes(ENCODED[name])
-    found: list[bool] = []
-
-    def watched(root: object, head: bytes) -> bool:
-        found.append(is_scannable(root, head))
-        return found[-1]
-
-    monkeypatch.setattr(xes, "is_scannable", watched)
-    assert dict(read(path).items()) == {("é",): 5} and found == [True]
-
-
-PIECES = (
-    "<trace>", "</trace>", "<event>", "</event>", "</log>", "<!--", "-->", "<![CDATA[", "]]>", "<?x", "?>", "<", ">", '"', "'",
-    "/>", "&amp;", "&", "\n", " ", "\t", "ä", "\x00", 'key="concept:name"', 'value=""', "<string", "</string>",
-    "<list>", "</list>",
-)  # fmt: skip
-
-
-def test_mutated_documents_are_read_or_refused_as_by_the_parser(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Random changes, a few at a time, so that most of the document stays plain."""
-    chance = random.Random(7)
-    for _ in range(300):
-        text = PLAIN
-        for _ in range(chance.randint(1, 3)):
-            begin = chance.randrange(len(text))
-            end = begin + chance.choice((0, 0, 1, 10, 100))
-            text = text[:begin] + chance.choice((*PIECES, "", chance.choice(TRACES))) + text[end:]
-        is_read_alike(text, tmp_path / "log.xes", monkeypatch, chance.choice(list(READINGS.values())))
-
-
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_pieces_of_any_size_give_the_same_result(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.xes.gz"
@@ -254,22 +218,6 @@ def test_a_long_trace_goes_to_the_parser_in_pieces(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("travas.sources.xes._LONGEST", 2000)
     text = HEAD + "".join([*TRACES, trace(50, *"abc" * 30), *(trace(60 + n, "b") for n in range(5))]) + "</log>"
     is_read_alike(text, tmp_path / "log.xes", monkeypatch)
-
-
-def test_a_log_without_plain_traces_is_soon_left_to_the_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "log.xes"
-    path.write_text(HEAD + "".join(trace(number, "a&amp;b") for number in range(1000)) + "</log>")
-    tried: list[bytes] = []
-    scan = TraceScanner.scan
-
-    def watched(self: TraceScanner, text: bytes) -> object:
-        tried.append(text)
-        return scan(self, text)
-
-    monkeypatch.setattr(TraceScanner, "scan", watched)
-    monkeypatch.setattr(xes, "CHUNK", 4096)
-    assert dict(read(path).items()) == {("a&b",): 1000}
-    assert 0 < len(tried) < 200
 
 
 def test_the_doctor_sees_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

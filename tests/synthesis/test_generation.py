@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -15,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Log, LogError, ParameterError, Standing
+from travas import Log, LogError, ParameterError
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
@@ -38,19 +35,16 @@ from travas.synthesis.measurements import Measurements
 from travas.synthesis.randomness import generator
 from travas.trusted.contributions import (
     BUCKETS,
-    LENGTH_EDGES,
     Transitions,
     bucket_of,
     cells,
     first_occurrences,
-    longest_in,
     norm_weights,
     squared_norms,
     states,
 )
 from travas.trusted.samplers import Seeded
 from travas.trusted.stages import STANDARD_DEVIATION
-from travas.verification.opened import open_synthetic
 
 LOG: dict[Trace, int] = {
     tuple("abcd"): 900, tuple("abbcd"): 300, tuple("acbd"): 250, tuple("ad"): 200, tuple("abcabcd"): 150, tuple("abeed"): 120,
@@ -65,15 +59,6 @@ def released(seed: int = 1, epsilon: str = "4", log: dict[Trace, int] | None = N
 
 
 # ---------------------------------------------------------------------------------------------- lengths and labels
-
-
-def test_length_buckets() -> None:
-    assert LENGTH_EDGES[:12] == (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 79)
-    assert LENGTH_EDGES[-1] == 4096 and len(LENGTH_EDGES) + 1 == BUCKETS
-    lengths = np.array([0, 1, 2, 3, 4, 5, 4095, 4096, 10**9])
-    assert bucket_of(lengths).tolist() == [0, 1, 2, 3, 3, 4, BUCKETS - 2, BUCKETS - 1, BUCKETS - 1]
-    assert [longest_in(bucket) for bucket in (0, 1, 3, BUCKETS - 2)] == [0, 1, 4, 4095]
-    assert longest_in(BUCKETS - 1) > 4096
 
 
 @given(traces=st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=6))
@@ -309,35 +294,6 @@ def test_noise_alone_is_not_an_error() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- files and quality
-
-
-def test_a_file_can_be_generated_again(tmp_path: Path) -> None:
-    rule = mechanism("synthesis", "4", "1e-6")
-    release = rule.release(Log.from_mapping(LOG))
-    assert isinstance(release, SyntheticRelease)
-    again = open_synthetic(release.write(tmp_path / "out.json"))
-    assert (again.variants, again.counts, again.origins) == (release.variants, release.counts, release.origins)
-    assert again.mechanism == rule and again.guarantee == release.guarantee
-    same = again.regenerate(seed=release.seed)
-    assert (same.variants, same.counts) == (release.variants, release.counts)
-    assert again.regenerate(cases=10, seed=3).counts == release.regenerate(cases=10, seed=3).counts
-
-
-def test_a_file_does_not_gain_a_guarantee(tmp_path: Path) -> None:
-    again = open_synthetic(released().write(tmp_path / "out.json"))
-    assert again.guarantee.standing is Standing.NOT_ESTABLISHED
-
-
-@pytest.mark.parametrize("damage", ["measurements", "description", "origins", "seed", "noisy"])
-def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
-    path = released().write(tmp_path / "out.json")
-    content = json.loads(path.read_text())
-    content[damage] = {"measurements": {"contributions": {}}, "noisy": [math.inf]}.get(damage)
-    path.write_text(json.dumps(content))
-    with pytest.raises(LogError):
-        open_synthetic(path)
-    with pytest.raises(LogError, match="cannot be opened"):
-        open_synthetic(tmp_path / "missing.json")
 
 
 def test_measurements_of_another_size_are_refused() -> None:

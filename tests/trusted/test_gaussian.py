@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
+from exact_losses import FALSE_ALARM, are_as_likely
 from travas import ParameterError
 from travas.errors import VerificationError
 from travas.search.calibration import BITS, StagePlan, calibrate, largest_mu, normal_tail_bounds
@@ -21,7 +22,6 @@ from travas.trusted.samplers import discrete_gaussian
 from travas.trusted.stage_check import Draws, GaussianNoise
 from travas.trusted.stages import STANDARD_DEVIATION, Calibration, Selection, Stage
 
-FALSE_ALARM = 1e-9
 PLANS = (
     StagePlan("variants", Fraction(15, 100), Selection()),
     StagePlan("activities", Fraction(20, 100), Selection(1, 64)),
@@ -53,12 +53,8 @@ def stage(right: Calibration, name: str) -> Stage:
 
 
 def fits(drawn: NDArray[np.int64], edges: list[int], probabilities: NDArray[np.float64]) -> bool:
-    """Whether every bin is hit as often as it should be: exact binomial tests, Bonferroni over the bins."""
     observed = np.bincount(np.searchsorted(edges, drawn, side="right"), minlength=len(probabilities))
-    alpha = FALSE_ALARM / (2 * len(probabilities))
-    below = binom.cdf(observed, len(drawn), probabilities)
-    above = binom.sf(observed - 1, len(drawn), probabilities)
-    return bool(min(below.min(), above.min()) >= alpha)
+    return are_as_likely(observed, probabilities)
 
 
 # ------------------------------------------------------------------------------------------------------ enclosures

@@ -5,13 +5,13 @@ import os
 import struct
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exact_losses import excess, growth_below, outputs, table_of, unverified, weights_of
 from travas import ParameterError
 from travas.errors import VerificationError
 from travas.search.table_builders import (
@@ -40,13 +40,6 @@ EXTREME = [
 BUILDERS = {"optimal": optimal_table, "travas": travas_table}
 
 parameters = pytest.mark.parametrize(("epsilon", "delta"), [*PAPER, *DEFENSIBLE, *EXTREME])
-
-
-def table_of(boundaries: list[int]) -> NoiseTable:
-    return NoiseTable(
-        np.array([b >> 64 for b in boundaries], dtype=np.uint64),
-        np.array([b & (2**64 - 1) for b in boundaries], dtype=np.uint64),
-    )
 
 
 def recursion(epsilon: Fraction, delta: Fraction, length: int) -> list[Fraction]:
@@ -119,24 +112,10 @@ def test_optimal_keeps_at_least_what_travas_keeps(epsilon: str, delta: str) -> N
 def test_output_by_output_by_brute_force(build: object, epsilon: str, delta: str, least: int) -> None:
     """The definition itself: for n and n+1 cases, over all outputs, "absent" included, in both directions."""
     e, d = Fraction(epsilon), Fraction(delta)
-    table = build(e, d)  # type: ignore[operator]
-    weights = [b - a for a, b in pairwise([0, *table.boundaries()])]
-    with localcontext() as context:
-        context.prec = 60
-        growth = Fraction((Decimal(e.numerator) / e.denominator).exp() * (1 - Decimal("1e-55")))  # below e^ε
-
-    def outputs(cases: int) -> dict[int | None, int]:
-        chances: dict[int | None, int] = {}
-        for drawn, weight in enumerate(weights, start=least):
-            output = cases - drawn if cases >= drawn else None
-            chances[output] = chances.get(output, 0) + weight
-        return chances
-
-    for cases in range(table.length + least + 2):
-        here, there = outputs(cases), outputs(cases + 1)
-        for one, other in ((here, there), (there, here)):
-            excess = sum(max(Fraction(0), weight - growth * other.get(output, 0)) for output, weight in one.items())
-            assert excess <= d * ONE
+    weights = weights_of(build(e, d))  # type: ignore[operator]
+    for cases in range(len(weights) + least + 2):
+        near = [outputs(weights, n, least) for n in (cases, cases + 1)]
+        assert excess(near[:1], near[1:], growth_below(e)) <= d
 
 
 def test_the_verifier_can_fail() -> None:
@@ -237,8 +216,7 @@ def test_a_draw_is_the_definition_ties_included(data: st.DataObject) -> None:
     near = st.integers(0, 3).flatmap(lambda high: st.integers(0, 5).map(lambda low: high << 64 | low))
     boundaries = sorted(data.draw(st.lists(near, min_size=1, max_size=8)))
     table = table_of(boundaries)
-    noise = object.__new__(Noise)
-    object.__setattr__(noise, "table", table)
+    noise = unverified(table)
     uniform = data.draw(near)
     high, low = uniform >> 64, uniform & (2**64 - 1)
     ties = [low] if any(boundary >> 64 == high for boundary in boundaries) else []

@@ -6,9 +6,8 @@ import dataclasses
 import json
 import math
 from collections.abc import Sequence
-from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import accumulate, combinations_with_replacement, pairwise, product
+from itertools import accumulate, combinations_with_replacement
 from math import prod
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exact_losses import excess, growth_below, outputs, weights_of
 from travas import Log, PrivacyUnit, Standing, anonymize, verify
 from travas.errors import VerificationError
 from travas.mechanisms import mechanism
@@ -27,17 +27,6 @@ from travas.search.table_builders import optimal_table, table_from
 from travas.trusted.losses import joint, lattice
 from travas.trusted.numbers import ONE
 from travas.trusted.tables import Noise, NoiseTable
-
-
-def growth_below(epsilon: Fraction) -> Fraction:
-    """A fraction below e^ε, by code that shares nothing with the library."""
-    with localcontext() as context:
-        context.prec = 90
-        return Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp() * (1 - Decimal("1e-85")))
-
-
-def weights_of(table: NoiseTable) -> list[int]:
-    return [above - below for below, above in pairwise([0, *table.boundaries()])]
 
 
 def table_of(weights: Sequence[int]) -> NoiseTable:
@@ -65,15 +54,6 @@ def hockey_stick(weights: Sequence[int], epsilon: Fraction, counts: int) -> Frac
 # ------------------------------------------------------------------------------------ placements, output by output
 
 
-def outputs(weights: Sequence[int], persons: int) -> dict[int | None, int]:
-    """What may come out of a count, times 2^128; None is "absent"."""
-    chances: dict[int | None, int] = {}
-    for drawn, weight in enumerate(weights, start=1):
-        output = persons - drawn if persons >= drawn else None
-        chances[output] = chances.get(output, 0) + weight
-    return chances
-
-
 @pytest.mark.parametrize(
     ("epsilon", "delta", "most"), [("3", "0.2", 2), ("6", "0.3", 3), ("14", "0.05", 3), ("1", "0.9", 2)]
 )
@@ -86,13 +66,7 @@ def test_every_placement_of_the_cases_of_a_person(epsilon: str, delta: str, most
     for counts in range(1, most + 1):
         for others in combinations_with_replacement(range(len(weights) + 1), counts):
             there, gone = [[outputs(weights, n + more) for n in others] for more in (1, 0)]
-            for one, other in ((there, gone), (gone, there)):
-                total = Fraction(0)
-                for output in product(*one):
-                    p = prod(chances[o] for chances, o in zip(one, output, strict=True))
-                    q = prod(chances.get(o, 0) for chances, o in zip(other, output, strict=True))
-                    total += max(Fraction(0), p - growth * q)
-                worst = max(worst, total / ONE**counts)
+            worst = max(worst, excess(there, gone, growth))
     assert 0 < worst <= found.noise.delta_spent <= d
     assert worst > found.noise.delta_spent * Fraction(999, 1000)  # the verifier loses next to nothing
 

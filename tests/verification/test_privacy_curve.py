@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
+from exact_losses import excess, outputs
 from travas import Mechanism, PrivacyUnit
 from travas.errors import VerificationError
 from travas.mechanisms import MECHANISMS, mechanism
@@ -73,22 +74,9 @@ def test_one_count_is_the_sum_over_all_outputs_of_all_counts(epsilon: str) -> No
     """Slow twin: the distribution of the whole output for every count, as fractions, in both directions."""
     rule = mechanism("optimal", "1", "0.01")
     assert isinstance(rule, PartitionSelection)
-    weights = [Fraction(weight, ONE) for weight in list(rule.noise.weights)]
-
-    def output(count: int) -> dict[int | None, Fraction]:
-        found: dict[int | None, Fraction] = {}
-        for drawn, weight in enumerate(weights, start=1):
-            seen = count - drawn if count >= drawn else None
-            found[seen] = found.get(seen, Fraction(0)) + weight
-        return found
-
-    growth = Fraction(math.exp(float(epsilon)))
-    worst = Fraction(0)
-    for count in range(len(weights) + 2):
-        for here, there in ((count, count + 1), (count + 1, count)):
-            one, other = output(here), output(there)
-            parts = (max(Fraction(0), p - growth * other.get(seen, Fraction(0))) for seen, p in one.items())
-            worst = max(worst, sum(parts, Fraction(0)))
+    weights, growth = list(rule.noise.weights), Fraction(math.exp(float(epsilon)))
+    near = [([outputs(weights, n + 1)], [outputs(weights, n)]) for n in range(len(weights) + 2)]
+    worst = max(excess(*pair, growth) for pair in near)
     (point,) = points(rule, [Fraction(epsilon)])
     assert float(point.reached) == pytest.approx(float(worst), rel=1e-9, abs=1e-14)
     assert float(point.at_most) == pytest.approx(float(worst), rel=1e-9, abs=1e-14)
