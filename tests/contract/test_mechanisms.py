@@ -5,21 +5,33 @@ from __future__ import annotations
 import json
 import os
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Guarantee, Log, ParameterError, PrivacyUnit, Standing, from_description
+from travas import (
+    Guarantee,
+    Log,
+    ParameterError,
+    PrivacyUnit,
+    Reading,
+    Standing,
+    from_description,
+    read,
+    verify,
+)
 from travas.log.plain import plain
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.mechanism import Mechanism, parameters_of, with_random_bytes
 from travas.mechanisms.registry import options_of
 from travas.mechanisms.selection import PartitionSelection
 from travas.releases.estimate import keep_curve_of
+from travas.outputs.write import writers
 from travas.releases.process_map import MapRelease
-from travas.releases.release import VariantRelease
+from travas.releases.release import VariantRelease, kind_of
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.trusted.guarantee import Replacement
 from travas.trusted.samplers import Seeded
@@ -217,3 +229,29 @@ def test_a_mechanism_has_seven_public_names() -> None:
     names = {*dir(Mechanism), *Mechanism.__annotations__}
     public = {name for name in names if not name.startswith("_")}
     assert public == {"epsilon", "delta", "unit", "guarantee", "losses", "release", "describe"}
+
+
+# ---- A log without events is released by every mechanism and in every format: one case must not decide about an error.
+
+
+@pytest.mark.parametrize("abstraction", ["full", "first | prefix:3", "fold"])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: str, tmp_path: Path) -> None:
+    options = {"max_length": 2, "prune": 60} if name in TREES else {}
+    log = read(Log.from_mapping({}), Reading(abstraction=abstraction))
+    chosen = mechanism(name, 1, "1e-6", **options)  # type: ignore[arg-type]
+    release = chosen.release(log)
+    if isinstance(release, MapRelease):
+        assert not release.activities  # noise can make a pair of `other`, as of any log
+    else:
+        assert release.variants == () and release.counts == () and release.estimated_counts == ()
+    for suffix in writers(kind_of(chosen)):
+        path = release.write(tmp_path / f"release{suffix}")
+        if release.guarantee.standing is not Standing.NOT_ESTABLISHED:
+            assert verify(f"{path}.guarantee.json", path).digest_checked
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_tree_over_a_public_alphabet_releases_a_log_without_events(name: str) -> None:
+    chosen = mechanism(name, 1, "1e-6", max_length=2, prune=1000, alphabet=("a", "b"))
+    assert chosen.release(Log.from_mapping({})).variants == ()

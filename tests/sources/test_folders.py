@@ -6,10 +6,12 @@ import errno
 import os
 from pathlib import Path
 
+import pandas as pd
+import polars as pl
 import pytest
 
 from conftest import Run
-from travas import LogError, Reading, read
+from travas import LogError, ParameterError, Reading, read
 from travas.errors import CONFIDENTIAL
 
 BY_FILE = Reading(order="file")
@@ -134,3 +136,122 @@ def test_the_names_of_files_that_are_not_read_are_marked_as_confidential(
     assert ran.code == 0 and "Smith" not in ran.out + ran.err
     for file in ("out.json", "out.json.guarantee.json"):
         assert "Smith" not in (tmp_path / file).read_text()
+
+
+# ---- Logs in several files, and logs longer than one pass.
+
+
+HEAD = "case_id,activity,timestamp\n"
+
+
+def variants(source: object, reading: Reading = BY_FILE) -> dict[object, int]:
+    return dict(read(source, reading).items())
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A case across three files, whose names are not sorted in the order in which they were written."""
+    parts = {"b": ("1", "two"), "c/0": ("1", "three"), "a": ("1", "one")}
+    for name, (case, activity) in parts.items():
+        path = tmp_path / "lake" / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pl.DataFrame({"case_id": [case, "2"], "activity": [activity, "x"]}).write_parquet(path)
+    (tmp_path / "lake" / "_SUCCESS").touch()
+    (tmp_path / "lake" / ".a.parquet.crc").touch()
+    return tmp_path / "lake"
+
+
+def test_a_folder_is_one_log_in_the_order_of_its_names(lake: Path) -> None:
+    assert variants(lake) == {("one", "two", "three"): 1, ("x", "x", "x"): 1}
+    assert variants(lake / "**/*.parquet") == variants(lake) == variants(str(lake))
+    assert variants(lake / "[ab].parquet") == {("one", "two"): 1, ("x", "x"): 1}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".feather"])
+@pytest.mark.parametrize("name", ["[ab]", "*", "a?"])
+def test_a_name_that_looks_like_a_glob_is_a_name_where_it_exists(name: str, suffix: str, tmp_path: Path) -> None:
+    for file, activity in ((name, "this"), ("a", "other"), ("ab", "other")):
+        table, target = pl.DataFrame({"case_id": ["1"], "activity": [activity]}), tmp_path / f"{file}{suffix}"
+        if suffix == ".csv":
+            table.write_csv(target)
+        elif suffix == ".parquet":
+            table.write_parquet(target)
+        else:
+            table.write_ipc(target)
+    assert variants(tmp_path / f"{name}{suffix}") == {("this",): 1}
+
+
+def test_a_parquet_file_of_pandas_without_rows_is_a_log(tmp_path: Path) -> None:
+    pd.DataFrame({"case_id": [], "activity": []}, dtype="str").to_parquet(tmp_path / "empty.parquet")
+    assert variants(tmp_path / "empty.parquet") == {}
+
+
+def test_folders_of_csv(tmp_path: Path) -> None:
+    (tmp_path / "2.csv").write_text("activity;case_id;note\nsecond;1;x\n\nother;2;y\n")
+    (tmp_path / "1.csv").write_text("case_id,activity\n1,first\n")
+    assert variants(tmp_path) == {("first", "second"): 1, ("other",): 1}
+    (tmp_path / "3.csv").write_text("case_id,activity\n\n1,\n")
+    with pytest.raises(LogError, match=r"1 event without an activity, the first at row 4"):
+        variants(tmp_path)
+    (tmp_path / "3.csv").write_text("case_id,activity\n1,b,c\n")
+    with pytest.raises(LogError, match=r"3\.csv: row 1 .* has 3 cells, the header 2"):
+        variants(tmp_path)
+    (tmp_path / "3.csv").write_text("id,activity\n1,b\n")
+    with pytest.raises(LogError, match=r"3\.csv: no case column"):
+        variants(tmp_path)
+
+
+def test_a_file_in_a_folder_that_is_not_a_log_is_refused(lake: Path, tmp_path: Path, small_csv: Path) -> None:
+    small_csv.rename(lake / "small.csv")
+    with pytest.raises(LogError, match="only if all are XES, all CSV, all Parquet"):
+        variants(lake)
+    (lake / "small.csv").unlink()
+    pl.DataFrame({"case_id": ["1"], "other": ["x"]}).write_parquet(lake / "d.parquet")
+    with pytest.raises(LogError, match="different columns"):
+        variants(lake)
+    (lake / "_delta_log").mkdir()
+    with pytest.raises(LogError, match="a Delta or Iceberg table"):
+        variants(lake)
+    (tmp_path / "nothing").mkdir()
+    for nothing in (tmp_path / "nothing", tmp_path / "*.parquet"):
+        with pytest.raises(LogError, match="contains no log"):
+            variants(nothing)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_number_of_passes_changes_nothing(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many passes as events; the words about what is wrong still name the row."""
+    rows = [(f"c{n % 13}", f"a{n * 7 % 5}", f"2020-01-{1 + n % 4:02d}") for n in range(200)]
+    path = tmp_path / f"log{suffix}"
+
+    def write() -> Path:
+        frame = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
+        frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
+        return path
+
+    expected = {order: variants(write(), Reading(order=order)) for order in ("file", "time")}
+    monkeypatch.setattr("travas.sources.events.EVENTS_PER_PART", 1)
+    assert {order: variants(path, Reading(order=order)) for order in expected} == expected  # type: ignore[arg-type]
+    rows[150], rows[170] = ("c1", "", "2020-01-01"), ("", "a", "2020-01-01")
+    with pytest.raises(LogError, match="1 event without a case, the first at row 171"):
+        variants(write())
+    assert len(read(path, Reading(on_missing="drop")).notes) == 2
+    rows[120] = ("c1", "a", "yesterday")
+    with pytest.raises(LogError, match="row 121 .*'yesterday' is not a timestamp"):
+        variants(write(), Reading(on_missing="drop"))
+
+
+def test_tables_are_of_databases_only(small_csv: Path, travas: Run) -> None:
+    with pytest.raises(ParameterError, match="table is set but .* is not a database"):
+        variants(small_csv, Reading(table="events"))
+    with pytest.raises(ParameterError, match="table and query are both set"):
+        Reading(table="events", query="SELECT 1")
+    ran = travas(
+        "anonymize", small_csv, "--query", "SELECT 1", "--set", "epsilon=1", "--set", "delta=0.1", "-o", "out.xes"
+    )
+    assert (ran.code, ran.out) == (2, "") and "is not a database" in ran.err
+
+
+def test_a_release_does_not_become_part_of_the_log(lake: Path, travas: Run) -> None:
+    ran = travas("anonymize", lake, "--epsilon", 1, "--delta", "1e-6", "-o", lake / "c" / "release.parquet")
+    assert ran.code == 2 and "is in the folder of the log" in ran.err

@@ -64,3 +64,17 @@ def test_wheel_and_source_distribution_are_reproducible(tmp_path: Path) -> None:
         built.append([(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in made])
     assert [Path(name).suffix for name, _ in built[0]] == [".whl", ".gz"]
     assert built[0] == built[1]
+
+
+# ---- Third-party files in pages with maps: each is the one that was checked, with its licences next to it.
+
+
+FOLDER = ROOT / "src" / "travas" / "plots" / "browser"
+
+
+def test_graphviz_is_the_file_that_was_checked_and_its_licences_are_in_the_wheel() -> None:
+    stated = re.search(r"SHA-256: `([0-9a-f]{64})`", (FOLDER / "NOTICE.md").read_text())
+    assert stated and hashlib.sha256((FOLDER / "graphviz.js").read_bytes()).hexdigest() == stated[1]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    in_wheel = {path.name for pattern in project["license-files"] for path in ROOT.glob(pattern)}
+    assert {"LICENSE", "NOTICE.md", "LICENSE-graphviz.txt", "LICENSE-hpcc-js-wasm.txt"} <= in_wheel
