@@ -1,7 +1,5 @@
 """What all tests share: the public logs where they are at hand, and a way to run the command line."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

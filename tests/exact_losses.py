@@ -1,7 +1,5 @@
 """Privacy losses of noise tables output by output, in exact integers, by code that shares nothing with the library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction

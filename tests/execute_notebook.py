@@ -3,8 +3,6 @@
 `make tutorials` renews the outputs of docs/tutorials in this way, and a test checks that every tutorial still runs.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

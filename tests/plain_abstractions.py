@@ -1,7 +1,5 @@
 """Plain twins of all abstractions, on events as pairs of an activity and anything else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which tests run in one worker of pytest-xdist, and which come first."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

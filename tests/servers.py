@@ -1,7 +1,5 @@
 """Real parts for the tests: a PostgreSQL server on loopback and one Spark per test process."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

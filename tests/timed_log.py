@@ -1,7 +1,5 @@
 """A made-up log with times and attributes, the same on every machine."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

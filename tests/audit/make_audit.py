@@ -6,8 +6,6 @@ The time is divided between the parts, and all processors are used; every line o
 Exit code 1 if a claim is contradicted or a planted fault is missed.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import subprocess

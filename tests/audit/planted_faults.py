@@ -3,8 +3,6 @@
 A fault is planted in the code of travas while a context is open; the guarantee that is claimed stays the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A bound of the privacy loss from samples of outputs, as an attacker would get it, with a stated error rate."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Variants are treated independently, so one run on a log of 15,000 variants of n 
 variant of n cases. Every pair (n, n+1) is tried both ways. False alarm: 1e-6 a bound.
 """
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The black-box audit notices every planted fault, and nothing where there is none. A bound is wrong with 1e-6."""
 
-from __future__ import annotations
-
 import random
 from contextlib import nullcontext
 from math import exp, log

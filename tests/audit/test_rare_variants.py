@@ -3,8 +3,6 @@
 One log of many such cases is many runs, through the command line. False alarm: 1e-9; a planted fault is found.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

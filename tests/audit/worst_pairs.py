@@ -3,8 +3,6 @@
 Every mechanism with a proof is audited, with its OPTIONS; a pair of logs joins by an entry in PAIRS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """A small log, a mechanism of half a unit of ε, and its charge."""
 
-from __future__ import annotations
-
 from travas import Ledger
 from travas.budget.account import Account, Entry
 from travas.mechanisms import mechanism

@@ -1,7 +1,5 @@
 """Composition against enumeration in exact fractions: never below the truth, and close to it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

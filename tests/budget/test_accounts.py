@@ -1,7 +1,5 @@
 """Which account a release is charged to: by name or by location, never by content."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The ledger and periods: charges of disjoint periods under one rule count once; anything else is refused."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from fractions import Fraction

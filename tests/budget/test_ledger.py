@@ -1,7 +1,5 @@
 """The ledger: what it counts, what it refuses, what it never holds. Crashes and races: contract/test_ledger_faults.py."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A ledger is whole or refused: bit flips, lost and changed records, torn files."""
 
-from __future__ import annotations
-
 import os
 import random
 import sqlite3

@@ -1,7 +1,5 @@
 """The file of a ledger: who may read it, what is refused, and where it is."""
 
-from __future__ import annotations
-
 import sqlite3
 import stat
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The policy of an organisation: refused before anything is read, with the rule's own explanation."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """`travas budget` on the command line."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

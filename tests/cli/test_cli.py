@@ -1,7 +1,5 @@
 """The command line: what it releases, prints and asks of the user."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

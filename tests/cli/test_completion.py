@@ -1,7 +1,5 @@
 """Completion in the shell: what `travas --show-completion` prints works, in a real bash and by the protocols of the others."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

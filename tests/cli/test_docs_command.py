@@ -1,7 +1,5 @@
 """`travas docs`: the packaged documentation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`travas map`: process maps on the command line, in other formats from a release, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

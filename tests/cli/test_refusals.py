@@ -1,7 +1,5 @@
 """What the command line refuses: one line, exit code 2, and nothing is written. The line names the option."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`travas synthesize`: synthetic logs on the command line, and further ones from the measurements of a release."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The readers whose stability is tried, each with a log written in its format."""
 
-from __future__ import annotations
-
 import csv as csv_module
 from collections.abc import Callable
 from dataclasses import dataclass

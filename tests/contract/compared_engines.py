@@ -1,7 +1,5 @@
 """The engines that are compared: each reads the same frame from where its data are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable
 from contextlib import closing
 from datetime import datetime

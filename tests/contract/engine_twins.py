@@ -1,7 +1,5 @@
 """Logs for every engine, and plain twins: sorting and counting with nothing but dicts."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -10,8 +10,6 @@ while the release is written, and one while it is published. It is a script beca
 not fork well.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

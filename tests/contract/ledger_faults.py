@@ -7,8 +7,6 @@
 Each prints one JSON object.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

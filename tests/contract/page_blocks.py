@@ -7,8 +7,6 @@ stand right before a block:
     <!-- not run: REASON -->    why the tests cannot run it: one of REASONS. Commands in it are still parsed.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

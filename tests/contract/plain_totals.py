@@ -1,7 +1,5 @@
 """The slow plain twin of every engine's totals: dicts, `datetime` and `math.isqrt`, one case after another."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field

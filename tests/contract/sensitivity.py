@@ -4,8 +4,6 @@ A log is measured with "noise" that is chosen at random on many scales; the outp
 replayed on the log with one case, or all cases of one person, more, and the integer sums of both are compared.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import random

@@ -5,8 +5,6 @@ counts of the two may differ by what counts of the newcomer, and by nothing else
 long, several logs lie in one table, each with its own names, and a newcomer is added to each of them.
 """
 
-from __future__ import annotations
-
 import csv as csv_module
 import io
 import random

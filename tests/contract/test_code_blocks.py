@@ -1,7 +1,5 @@
 """Every code block of every page runs, or says why it cannot. Pages are found by looking, not in a list."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Documents and code agree: what pages name exists, messages refer to pages, and the reference is complete."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every engine gives the variants and counts of a plain twin, for the same events in any order of the rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import attrs

@@ -3,8 +3,6 @@
 Every front end of `front_ends.py` gets the same cases.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The functions of Python users: reading options as keywords, what they log, and progress in notebooks."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """No case contributes to two periods while a log grows and cases are reopened, unless its assumptions are broken."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Values with conversion at the border: mypy sees what a constructor accepts (no `type: ignore` is needed here)."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

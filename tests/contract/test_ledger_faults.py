@@ -1,7 +1,5 @@
 """Faults a ledger must survive: kill -9 anywhere, concurrent processes, missing rights. A full disk: test_front_ends.py."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What every mechanism must do. A new mechanism is added to MECHANISMS and inherits all of this."""
 
-from __future__ import annotations
-
 import json
 import os
 from fractions import Fraction

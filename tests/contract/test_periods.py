@@ -1,7 +1,5 @@
 """Periods in every engine: the cases closed in a period, each up to its closing, and nothing of the others."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from pathlib import Path

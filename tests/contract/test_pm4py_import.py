@@ -1,7 +1,5 @@
 """A pm4py program changes one import: DataFrame in, DataFrame out, the input untouched, parameters with pm4py's meaning."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

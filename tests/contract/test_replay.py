@@ -6,8 +6,6 @@ Only what is marked as confidential may differ. Every mechanism is replayed in e
 the command line, and in the web app.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

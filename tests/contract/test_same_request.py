@@ -1,7 +1,5 @@
 """The web app, the command line and Python build the same request for every kind of release."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Segments: one release for each public value of a case attribute, under one guarantee, from every source."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

@@ -3,8 +3,6 @@
 Thousands of random neighbouring logs, read by the public reader, with adversarial earlier outputs: `make test-slow`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """The surface of the package: its public names, what importing it costs, no cycles, and where randomness comes from."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from graphlib import TopologicalSorter

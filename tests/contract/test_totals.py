@@ -1,7 +1,5 @@
 """Every engine gives the totals of the plain twin, and one case more adds exactly the vector of that case."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import Counter

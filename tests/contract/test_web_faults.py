@@ -1,7 +1,5 @@
 """Kill -9 in every phase of a release of the web app: nothing that was paid for is lost without a statement."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Prints one JSON object. It forks, as front_end_faults.py does, because a test process has threads.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

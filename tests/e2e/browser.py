@@ -1,7 +1,5 @@
 """What the browser tests and the screenshots share: a server in a separate process, and Debian's Chromium."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

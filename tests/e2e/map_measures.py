@@ -1,7 +1,5 @@
 """What a map in a browser looks like, measured from the DOM: for `test_map_looks.py` and `benchmarks/map_pages.py`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pictures of maps in docs/images, from the page that `travas demo` writes and a map of its log: `make screenshots`."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Byte for byte: nothing of the log that was not released is in any file that leaves or in any public message."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

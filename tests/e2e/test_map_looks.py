@@ -1,7 +1,5 @@
 """The maps of two public logs open readable, on a screen and on a phone, in light and in dark."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

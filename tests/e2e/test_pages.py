@@ -1,7 +1,5 @@
 """The pages that travas writes, in a browser: the page of a process map, and the report on paper."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The documentation site: `make docs`, and the pages in a browser, opened from the disk."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

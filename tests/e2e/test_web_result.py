@@ -1,7 +1,5 @@
 """Result and Check in a browser: the three kinds and their panels, the sign-off, the check of our own zip, before and after."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Every step waits for what the next one needs: for an element, a value or an address, never for a time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from browser import Server

@@ -1,7 +1,5 @@
 """Which kind of release to use: from public numbers, and, confidentially, by trying."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

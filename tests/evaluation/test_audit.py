@@ -1,7 +1,5 @@
 """Audits of releases: each test has the stated error rate, notices what it is for, and nothing says "is private"."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

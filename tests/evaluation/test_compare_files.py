@@ -1,7 +1,5 @@
 """A comparison reads a release by the rules of its own file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

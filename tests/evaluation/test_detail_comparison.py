@@ -1,7 +1,5 @@
 """`travas compare` on synthetic logs with times and attributes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

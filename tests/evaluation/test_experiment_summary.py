@@ -1,7 +1,5 @@
 """The means of an experiment, their intervals and pictures: numbers, and one direction for better."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

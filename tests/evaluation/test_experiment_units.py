@@ -1,7 +1,5 @@
 """Grids for persons, and mechanisms and metrics of other packages: what is released, and what it is measured against."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Grids: what they say, what is done once only, what a kill leaves, and that failures stay in the mean."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

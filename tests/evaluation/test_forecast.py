@@ -1,7 +1,5 @@
 """The forecast: expectations equal enumeration, intervals are those of a release, words for the person who signs."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from itertools import product

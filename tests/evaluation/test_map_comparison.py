@@ -1,7 +1,5 @@
 """Maps compared with the original: distances are those of the definition, also on the command line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Forecasts and comparisons in notebooks: marked as confidential, complete, escaped."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """`models` gives pm4py's numbers: compared with plain pm4py on tables of events with every case written out."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import sys

@@ -1,7 +1,5 @@
 """Distances of times and attributes: exact, against slow plain twins."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from statistics import median
 

@@ -4,8 +4,6 @@
 A target is a folder of small files in `corpus` and a function that reads one; a new reader joins by an entry in TARGETS.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A short run of the fuzzers, always on the same files; `make fuzz SECONDS=…` has new ones every time."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Process maps after the noise: the cap, intervals, consistency, durations, files in which names are text, and models."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

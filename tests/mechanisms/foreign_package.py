@@ -1,7 +1,5 @@
 """A package that travas does not know, with a mechanism that works and one that fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Mechanisms whose noise is always zero: what a threshold decides is then exact."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import attrs

@@ -1,7 +1,5 @@
 """A small log, and the mechanism with parameters at which little of it is lost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from travas import Log

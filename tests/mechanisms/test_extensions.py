@@ -1,7 +1,5 @@
 """Mechanisms and metrics of other packages: named by a dotted path, never trusted, never imported for a file."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import sys
 from importlib.metadata import EntryPoint

@@ -1,7 +1,5 @@
 """The ladder: its composition checked exhaustively and exactly on small cases, its accounting, its output."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """ProcessMap: what cases add is bounded, what is measured is the sum of it plus noise, and unusual logs are also released."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Synthesis: what cases add is bounded, and what is measured is the sum of it plus noise."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Times and attributes in the mechanism: stages, shares, questions, thresholds, descriptions and refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime

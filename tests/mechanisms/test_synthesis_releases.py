@@ -1,7 +1,5 @@
 """Synthetic logs of unusual logs, and what every release and its files say."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """The prefix trees: their counts against a slow twin, what one case changes, bounded work, noise around zero."""
 
-from __future__ import annotations
-
 import os
 from fractions import Fraction
 from itertools import product

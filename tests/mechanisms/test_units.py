@@ -3,8 +3,6 @@
 Which cases count: test_unit_readers.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """uTraVaS: composition, merging and its estimate against slow twins, the rule for the splits, certain intervals."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

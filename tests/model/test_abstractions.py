@@ -1,7 +1,5 @@
 """Abstractions: every step against a slow plain twin, on one trace and on whole logs."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """An error that means too little memory is recognised without the words of anything that may quote a log."""
 
-from __future__ import annotations
-
 import errno
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """The calendar: offsets are those of the time zone database."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """A release is made by a mechanism or read from a file: a guarantee cannot be stated for other numbers."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The one atomic write: what other runs, links and kills cannot do to it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The count of a variant is the best estimate of its own cases, wherever it is written or shown."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Literal

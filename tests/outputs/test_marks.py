@@ -1,7 +1,5 @@
 """Marks of what misleads: artificial timestamps, and traces that a rule may have shortened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

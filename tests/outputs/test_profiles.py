@@ -1,7 +1,5 @@
 """Tables for pm4py and spreadsheets, read back as these programs read them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

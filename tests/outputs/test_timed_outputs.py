@@ -1,7 +1,5 @@
 """Synthetic logs with times and attributes in every format: types, marks and the same events."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

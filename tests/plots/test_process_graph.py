@@ -1,7 +1,5 @@
 """What a process map shows, and where: plain values and pictures, without a browser."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """A release of every kind in a notebook: what it shows, that names are escaped, and that nothing else is in it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

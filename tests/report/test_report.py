@@ -1,7 +1,5 @@
 """The report: verified first, self-contained, escaped, and made of nothing but public files."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Release projects on the command line: travas.toml, `travas init` and `travas release`."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The table of settings: every front end takes the same names and values from it."""
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any, get_args
 

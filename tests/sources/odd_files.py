@@ -4,8 +4,6 @@ Every one contains the same four cases, so that every correct reader returns the
 them: `python tests/sources/odd_files.py` prints the table.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import sys

@@ -1,7 +1,5 @@
 """Strict quoting of CSV: what is accepted is read as Python's strict `csv` reads it, everything else is refused."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

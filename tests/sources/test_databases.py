@@ -1,7 +1,5 @@
 """Databases: what is read, what is said, what is not, and that nothing is written or left running."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

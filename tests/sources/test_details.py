@@ -1,7 +1,5 @@
 """Times and attributes as files hold them: zones, dates, precisions, unsorted and missing timestamps, odd values."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The doctor says everything at once, and its command line reads the log right."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -3,8 +3,6 @@
 The variants are counted here again, in plain Python, from the rows that were exported.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 import sqlite3

@@ -1,7 +1,5 @@
 """A folder, a glob or an XES file is read completely, or refused, or a note says what was not read."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Formats of logs: what is in them is read in the same way, damaged and malicious files are refused in one line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import sys

@@ -1,7 +1,5 @@
 """Frames: every value is read by its own type, and what was converted together is refused with the conversion."""
 
-from __future__ import annotations
-
 import datetime as dt
 import uuid
 from collections.abc import Callable

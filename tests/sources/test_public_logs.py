@@ -1,7 +1,5 @@
 """Counts read from every public log equal those its README gives."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

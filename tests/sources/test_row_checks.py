@@ -1,7 +1,5 @@
 """What the doctor counts in rows, compared with a plain count over the cases."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Spark: the release is the mechanism's, and of the traces only those released leave the cluster."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 from datetime import UTC, datetime, timedelta
 from itertools import product

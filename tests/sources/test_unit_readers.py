@@ -1,7 +1,5 @@
 """Which cases of a person count: every reader against a plain twin, what is refused, and what never leaves."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Plain traces are read without the parser: what is read, and what is refused, is the same with it."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from pathlib import Path

@@ -6,8 +6,6 @@
 Every extra has a command that needs it. Without extras the command must name its extra in one line; with it, it must work.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

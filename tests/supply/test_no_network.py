@@ -1,7 +1,5 @@
 """Nothing is sent over the network: every command runs in a process that notes each socket that is not of loopback."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What is always installed is under compatible licences, no extra is forgotten, and every build gives the same bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Case attributes of synthetic logs: values, bins, missing values and last activities."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Attributes of events in synthetic logs: values by activity, selection, public values, bins and their distances."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

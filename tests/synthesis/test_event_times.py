@@ -1,7 +1,5 @@
 """Times of synthetic logs: shrinkage, durations, calendars and clocks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache

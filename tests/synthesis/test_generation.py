@@ -1,7 +1,5 @@
 """Generation from measurements: deterministic, complete, labelled, and as measured. No data are needed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any

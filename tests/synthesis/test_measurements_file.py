@@ -1,7 +1,5 @@
 """The measurements of a synthetic log are public and paid for: they are written beside it in every format."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

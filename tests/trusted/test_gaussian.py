@@ -1,7 +1,5 @@
 """Discrete Gaussian noise: calibration, verifier and sampler. A statistical check raises a false alarm once in 10^9 runs."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from decimal import Decimal, localcontext

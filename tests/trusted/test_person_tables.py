@@ -1,7 +1,5 @@
 """Tables for all counts of one person: exact privacy loss of every placement, and wrong tables that must be refused."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """`travas verify FILE` and `travas report FILE` find the other file, in either order."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

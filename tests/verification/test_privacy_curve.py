@@ -1,7 +1,5 @@
 """Privacy curves: against brute force on small tables, against other code, and against the stated (ε, δ)."""
 
-from __future__ import annotations
-
 import json
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The table for all counts of a person is recorded, verified and used as it is."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from fractions import Fraction

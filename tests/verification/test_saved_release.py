@@ -1,7 +1,5 @@
 """A release of any kind opens again as it was, and nothing gets a better standing by being opened."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The guarantee file says what a case is, and how events became variants."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`verify` writes a release again and compares: honest releases of all kinds and formats verify, changed ones do not."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Check: a zip of travas is verified and shown, a changed one is not, and a zip of others writes nothing elsewhere."""
 
-from __future__ import annotations
-
 import shutil
 import zipfile
 from collections.abc import Iterator

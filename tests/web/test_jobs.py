@@ -1,7 +1,5 @@
 """Jobs: what they say, what stops them, and what the charge changes."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """From a log to a release: what a form says, what is charged, and what is left."""
 
 # ruff: noqa: F401, F811
-from __future__ import annotations
 
 import re
 import threading

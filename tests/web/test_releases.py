@@ -1,7 +1,5 @@
 """The archive: what was paid for is there or said to be missing, and what is handed over can be verified."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Result: what its screens show is what was released, decisions are kept, and nothing true of the log is on a public screen."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """Who may use the app, and what its pages may load."""
 
 # ruff: noqa: F401, F811
-from __future__ import annotations
 
 import os
 import stat

@@ -1,7 +1,5 @@
 """The web app in the process of the test: its own ledger, archive, uploads and a browser that has signed in."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator
