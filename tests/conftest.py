@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from projects import folder, start  # noqa: F401 (fixtures)
 from scheduling import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler  # noqa: F401 (hooks)
@@ -20,6 +21,7 @@ DATA = Path(os.environ.get("TRAVAS_DATA", Path(__file__).resolve().parents[2] / 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Undo what our shell says: to ignore Ctrl-C, as in the background, or to use its ledger. What we test inherits it."""
+    settings.load_profile("ci")  # the same examples in every run, however slow the machine is
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("TRAVAS_LEDGER", "TRAVAS_POLICY"):  # fixtures of modules are made before those of tests
         os.environ.pop(name, None)

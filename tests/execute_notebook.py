@@ -23,7 +23,7 @@ def execute(source: Path, target: Path) -> None:
         commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         os.environ |= {"PATH": commands, "TERM": "dumb", "COLUMNS": "110"}
         NotebookClient(
-            notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}, record_timing=False
+            notebook, timeout=1200, kernel_name="python3", resources={"metadata": {"path": folder}}, record_timing=False
         ).execute()
     text = nbformat.writes(notebook).replace(f"{folder}/", "")
     notebook = nbformat.reads(text, as_version=4)

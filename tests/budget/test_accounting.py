@@ -110,7 +110,7 @@ def test_never_below_enumeration_and_close_to_it(name: str) -> None:
     ),
     st.fractions(0, 2, max_denominator=1000),
 )
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_never_below_enumeration_at_any_parameters(spendings: list[Spending], share: Fraction) -> None:
     epsilon = basic(spendings)[0] * share
     assert compose(spendings)(epsilon) >= true_delta([pairs for s in spendings for pairs in pairs_of(s)], epsilon)
@@ -137,26 +137,6 @@ def test_one_release_costs_what_its_table_spends() -> None:
         rule = mechanism(name, "0.5", "1e-4")
         reported = compose([spend(name, "0.5", "1e-4")])(Fraction(1, 2))
         assert rule.guarantee().delta_spent <= reported <= rule.guarantee().delta_spent * Fraction(10**6 + 1, 10**6)
-
-
-def test_many_releases_cost_far_less_than_their_sum() -> None:
-    """A year of daily releases, against the closed form of Kairouz, Oh and Viswanath for (ε, δ) alone."""
-
-    def closed_form(epsilon: float) -> float:
-        up = 1 / (1 + math.exp(-0.1))
-        loss = sum(
-            math.exp(math.lgamma(366) - math.lgamma(i + 1) - math.lgamma(366 - i)) * up**i * (1 - up) ** (365 - i)
-            * -math.expm1(epsilon - 0.1 * (2 * i - 365))
-            for i in range(366) if 0.1 * (2 * i - 365) > epsilon
-        )  # fmt: skip
-        return loss - (1 - loss) * math.expm1(365 * math.log1p(-1e-8))
-
-    worst, ours = compose([spend("another", "0.1", "1e-8")] * 365), compose([spend("optimal", "0.1", "1e-8")] * 365)
-    for epsilon in (0.0, 3.0, 8.0, 9.5, 12.0):
-        truth = closed_form(epsilon)
-        assert truth * (1 - 1e-9) <= float(worst(Fraction(epsilon))) <= truth * 1.001 + 1e-7
-        assert 0.5 * truth < float(ours(Fraction(epsilon))) < truth + 1e-7  # the table is not the worst case
-    assert ours(Fraction(10)) < Fraction(1, 10**5)
 
 
 def test_parameters_without_protection_compose_to_delta_1() -> None:
@@ -221,14 +201,6 @@ def test_synthetic_logs_compose_tightly(times: int, known: float) -> None:
     closed = gaussian_epsilon(mu * times**0.5, 1 - (1 - 1e-7) ** times, times * 1e-6)
     assert found(Fraction(closed * (1 + 1e-4))) <= delta <= found(Fraction(closed * (1 - 1e-9)))
     assert closed == pytest.approx(known, abs=1e-3)
-
-
-def test_the_curve_of_one_synthetic_log() -> None:
-    mu, revealed = dominating_pair(Synthesis(epsilon=4, delta="1e-4").noise.calibration)
-    found = compose([spend("synthesis", "4", "1e-4")])
-    for epsilon in ("0", "0.5", "1", "2", "3", "3.9"):
-        closed = gaussian_delta(float(mu), float(revealed), float(epsilon))
-        assert closed * (1 - 1e-9) <= found(Fraction(epsilon)) <= closed * (1 + 1e-3)
 
 
 def test_gaussian_pairs_are_rounded_to_the_safe_side() -> None:

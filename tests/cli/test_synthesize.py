@@ -160,13 +160,8 @@ def test_a_release_is_generated_again_with_times(log: Path, tmp_path: Path, trav
     ("options", "message"),
     [
         (("--attributes", "height"), "no column 'height' for the attribute"),
-        (("--attributes", "age=3,2"), "increasing"),
-        (("--attributes", "age=1", "--attributes", "age=2"), "once"),
-        (("--zone", "Nowhere/Land"), "not a time zone"),
-        (("--resolution", "week"), "resolution is 'week'"),
         (("--times", "traces"), "(option --times)"),
         (("--times", "none", "--zone", "UTC"), "times are left out"),
-        (("--shares", "times=2"), "below 1"),
     ],
 )
 def test_bad_options_are_refused_before_the_charge(

@@ -1,6 +1,5 @@
 """Faults of a ledger, in processes that are forked from one that has imported travas.
 
-    python ledger_faults.py crash DIRECTORY RUNS                    kill -9 at lines of travas, spread over a whole run
     python ledger_faults.py race DIRECTORY PROCESSES COMPOSITION    more releases at once than an account affords
     python ledger_faults.py rights DIRECTORY                        a ledger, then a folder, that must not be written
 
@@ -19,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from front_end_faults import at_line, ended, kill, lines_of
+from front_end_faults import ended
 
 import travas
 from travas.budget.accounting import Spending
@@ -58,23 +57,6 @@ def charges(ledger: Path) -> int:
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
     return len(travas.Ledger(ledger).history())
-
-
-def crash(directory: Path, runs: int) -> Counter[str]:
-    old = directory / "old.db"
-    release(old, directory / "first.json")
-    lines, _ = lines_of(lambda: release(directory / "count.db", directory / "count.json"))
-    found: Counter[str] = Counter()
-    for run in range(runs):
-        ledger, out = old if run % 2 else directory / f"new-{run}.db", directory / f"{run}.json"
-        before = charges(ledger)
-        ended(at_line(lines * run // runs, kill, lambda ledger=ledger, out=out: release(ledger, out)))  # type: ignore[misc]
-        charged = charges(ledger) - before
-        assert charged in (0, 1)
-        assert charged or not out.exists(), f"run {run}: released but not charged"
-        release(ledger, directory / f"again-{run}.json")  # and it goes on working
-        found["released" if out.exists() else "charged, not released" if charged else "not charged"] += 1
-    return found
 
 
 def released(directory: Path) -> int:
@@ -131,8 +113,5 @@ def rights(directory: Path) -> Counter[str]:
 
 if __name__ == "__main__":
     fault, place, *rest = sys.argv[1:]
-    if fault == "race":
-        counts = race(Path(place), int(rest[0]), rest[1])
-    else:
-        counts = crash(Path(place), int(rest[0])) if fault == "crash" else rights(Path(place))
+    counts = race(Path(place), int(rest[0]), rest[1]) if fault == "race" else rights(Path(place))
     print(json.dumps(counts))

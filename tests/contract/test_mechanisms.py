@@ -88,7 +88,7 @@ def content(release: Any) -> Any:
 @with_variants
 def test_no_fake_variant_unless_traces_are_made(name: str) -> None:
     """Fewer logs for synthesis, whose traces are generated anew for each."""
-    settings(deadline=None, max_examples=4 if name == "synthesis" else 20)(given(log=logs)(_check_variants))(name)
+    settings(max_examples=4 if name == "synthesis" else 20)(given(log=logs)(_check_variants))(name)
 
 
 def _check_variants(name: str, log: dict[Any, int]) -> None:
@@ -112,7 +112,7 @@ def _check_variants(name: str, log: dict[Any, int]) -> None:
 
 
 @given(log=logs)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_a_map_has_activities_of_the_log_only(log: dict[Any, int]) -> None:
     release = make("map", "1", "0.05").release(Log.from_mapping(log))
     assert isinstance(release, MapRelease)
@@ -124,7 +124,7 @@ def test_a_map_has_activities_of_the_log_only(log: dict[Any, int]) -> None:
 
 @pytest.mark.parametrize("name", SELECTIONS)
 @given(log=logs, least=st.integers(1, 40))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_never_a_variant_of_fewer_cases_than_the_pre_threshold(name: str, log: dict[Any, int], least: int) -> None:
     rule = selection(name, "2", "0.9", least)
     release = rule.release(Log.from_mapping(log))

@@ -279,7 +279,7 @@ def rows_of(log: list[list[tuple[str, int, str, float | None]]]) -> list[Row]:
 
 
 @given(LOGS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_one_case_more_adds_exactly_its_vector_of_bounded_norm(
     log: list[list[tuple[str, int, str, float | None]]],
 ) -> None:

@@ -52,7 +52,7 @@ def measured(browser: Any, page: Path, screen: str, scheme: str) -> dict[str, fl
     tab.on("pageerror", lambda error: faults.append(str(error)))
     tab.on("console", lambda line: faults.append(line.text))
     tab.goto(page.as_uri())
-    tab.locator("[data-ready]").wait_for(timeout=60_000)
+    tab.locator("[data-ready]").wait_for(timeout=120_000)
     found: dict[str, float] = tab.evaluate(MEASURES)
     context.close()
     assert not faults, faults

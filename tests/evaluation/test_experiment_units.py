@@ -6,23 +6,6 @@ import pytest
 
 from travas.evaluation.experiment import ORIGINAL, experiment, finished, read_grid, seeded_release
 
-ELSEWHERE = '''
-"""A package that travas does not know."""
-import attrs
-import travas
-
-@attrs.frozen(slots=False)
-class Mine(travas.Optimal):
-    """The optimal mechanism under another name."""
-    name = "mine"
-
-def lost_variants(original, released):
-    """How many variants were lost."""
-    return len({*dict(original.items())} - {*dict(travas.read(released).items())})
-
-lost_variants.better = "lower"
-'''
-
 
 def silent(_: float) -> None:
     pass
@@ -84,23 +67,6 @@ def test_the_release_of_a_unit_protects_it(visits: Path) -> None:
     }  # fmt: skip
     seeds = {cell.seed for cell in wanted.cells() if cell.label == "optimal"}
     assert len(seeds) == 6  # another unit, other noise
-
-
-def test_mechanisms_and_metrics_of_other_packages_run_in_the_workers(
-    visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "elsewhere_bench.py").write_text(ELSEWHERE)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    grid = grid_of(
-        visits,
-        'three = { file = "visits.csv", unit = "person", max_cases = 3 }',
-        '[mechanisms.mine]\nmechanism = "elsewhere_bench:Mine"\nminimum_cases = 2\n[mechanisms."elsewhere_bench:Mine"]\n',
-        '"elsewhere_bench:lost_variants" = 2',
-    )
-    results = experiment(read_grid(grid), tmp_path / "r.parquet", silent, workers=1)
-    assert results["error"].is_null().all()
-    assert results["label"].to_list() == [ORIGINAL, "mine", "mine", "elsewhere_bench:Mine", "elsewhere_bench:Mine"]
-    assert results["elsewhere_bench:lost_variants"].to_list() == [0.0] * 5
 
 
 @pytest.mark.usefixtures("in_process")

@@ -82,10 +82,7 @@ def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_pat
     cell = next(cell for cell in wanted.cells() if cell.label == "ours" and cell.run == 2)
     row = first.filter(key=cell.key).row(0, named=True)
     assert row["variants"] == len(seeded_release(cell).variants) and row["cases"] == sum(seeded_release(cell).counts)
-    stamp = (tmp_path / "first.parquet").stat().st_mtime_ns
-    started = time.perf_counter()
     assert experiment(wanted, tmp_path / "first.parquet", silent).equals(first)  # the seconds too: nothing was redone
-    assert time.perf_counter() - started < 2 and (tmp_path / "first.parquet").stat().st_mtime_ns >= stamp
     assert not (tmp_path / "first.parquet.journal").exists()
 
 

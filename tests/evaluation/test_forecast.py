@@ -47,7 +47,7 @@ def enumerated(rule: Optimal, log: dict[tuple[str, ...], int], abstraction: Abst
 
 
 @given(log=logs, text=st.sampled_from(["full", "first", "prefix:1", "set"]), least=st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_expectation_is_that_of_an_enumeration(log: dict[tuple[str, ...], int], text: str, least: int) -> None:
     rule = Optimal(Fraction(1), Fraction(1, 20), least)
     abstraction = Abstraction.parse(text)

@@ -119,7 +119,7 @@ logs = st.dictionaries(traces, st.integers(1, 50), max_size=12)
 
 
 @given(log=logs, chosen=st.sets(st.sampled_from("abcdefgq"), max_size=6), cap=st.sampled_from(SIZE_CELLS))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], cap: int) -> None:
     """M, F and R on all small logs: Σ over cases of u_i(x; y)."""
     rule = process_map(alphabet=sorted(chosen) or ["q"], parts=["rework"])

@@ -146,7 +146,7 @@ logs = st.dictionaries(traces, st.integers(1, 50), min_size=1, max_size=12)
     pairs=st.sets(st.tuples(*[st.integers(0, 5)] * 2)),
     block=st.sampled_from([1, 2, 7, 1 << 20]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_fast_sums_are_those_of_the_plain_twin(
     log: Any, chosen: set[str], pairs: set[tuple[int, int]], block: int
 ) -> None:

@@ -50,14 +50,14 @@ def by_trie(log: PlainLog, length: int) -> dict[tuple[str, ...], tuple[int, int]
 
 
 @given(log=logs)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_trie_counts_what_the_slow_twin_counts(log: PlainLog) -> None:
     for length in range(1, 5):
         assert by_trie(log, length) == counted(log, length)
 
 
 @given(log=logs, more=traces)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_one_case_more_changes_one_cell_of_a_level_by_one(log: PlainLog, more: tuple[str, ...]) -> None:
     """The lemma the guarantee stands on, activities outside of the alphabet included."""
     other = log | {more: log.get(more, 0) + 1}
@@ -68,7 +68,7 @@ def test_one_case_more_changes_one_cell_of_a_level_by_one(log: PlainLog, more: t
 
 
 @given(log=logs, more=traces)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_one_case_more_changes_at_most_d_squared_cells_of_the_rules(log: PlainLog, more: tuple[str, ...]) -> None:
     matrices = []
     for mapping in (log, log | {more: log.get(more, 0) + 1}):
@@ -78,7 +78,7 @@ def test_one_case_more_changes_at_most_d_squared_cells_of_the_rules(log: PlainLo
 
 
 @given(log=logs)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_rules_are_counted_as_by_hand(log: PlainLog) -> None:
     variants = Log.from_mapping(log)
     after, cases = eventually_follows(variants, Trie(variants, 5, ALPHABET), None)

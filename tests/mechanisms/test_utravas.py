@@ -51,7 +51,7 @@ def test_merging_means_over_the_runs() -> None:
 
 
 @given(count=st.integers(1, 60), splits=st.integers(1, 6), seed=st.integers(0, 10**6))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_the_interval_holds_the_true_count_for_certain(count: int, splits: int, seed: int) -> None:
     rule = UTravas(Fraction(2), Fraction(1, 2), splits)
     log = Log.from_mapping({(str(n),): count for n in range(40)})

@@ -20,7 +20,7 @@ logs = st.dictionaries(traces, st.integers(1, 50), max_size=20)
 
 @pytest.mark.parametrize("chain", CHAINS, ids=" | ".join)
 @given(log=logs)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_trace_and_a_log_under_a_rule_are_those_of_the_twin(chain: Sequence[str], log: dict[Trace, int]) -> None:
     rule, expected = abstraction_of(chain), Counter[Trace]()
     for trace, count in log.items():

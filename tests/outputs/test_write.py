@@ -56,7 +56,7 @@ def test_hard_names_round_trip(suffix: str, tmp_path: Path) -> None:
         st.integers(1, 4), min_size=1, max_size=4,
     )
 )  # fmt: skip
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_any_text_round_trips(suffix: str, traces: dict[object, int], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = release(traces).write(tmp_path_factory.mktemp("any") / f"out{suffix}")
     content = read_release(path)

@@ -49,16 +49,6 @@ def test_the_process_is_drawn(kind: str) -> None:
     assert len(pictures) == 1 if kind == "process map" else len(pictures) >= 3  # chevrons of each variant, and the map
 
 
-def test_numbers_are_estimates_with_intervals() -> None:
-    release = travas.anonymize(LOG, epsilon=1, delta="1e-6")
-    cells = [[cell.text for cell in row][:2] for row in page_of(release).findall(".//tbody/tr")]
-    assert release.estimate.intervals is not None
-    ranked = sorted(range(2), key=lambda index: -release.estimate.counts[index])
-    assert cells == [
-        [f"{release.estimate.counts[i]:,.0f}", "{:,} – {:,}".format(*release.estimate.intervals[i])] for i in ranked
-    ]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_names_are_escaped(kind: str) -> None:
     page = release_of(kind, {(HOSTILE, "b"): 3000})._repr_html_()

@@ -148,14 +148,6 @@ def test_the_location_of_a_log_without_a_name_is_not_in_its_files(tmp_path: Path
         assert "canary" not in text and str(tmp_path) not in text
 
 
-def test_activities_of_several_columns(tmp_path: Path) -> None:
-    release = anonymize({((HOSTILE, "start"), ("b", "end")): 500, (("b", "end"),): 400}, epsilon=1, delta="1e-6")
-    for suffix in (".json", ".csv", ".parquet"):
-        path = release.write(tmp_path / f"r{suffix}")
-        html = write_report(f"{path}.guarantee.json", path, tmp_path / f"r{suffix}.html").read_text()
-        assert HOSTILE not in html and "b / end" in html
-
-
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".xes.gz"])
 @pytest.mark.parametrize("frequencies", ["estimated", "noisy"])
 def test_a_ladder_is_read_rung_by_rung(suffix: str, frequencies: Any, tmp_path: Path) -> None:
@@ -171,17 +163,6 @@ def test_a_ladder_is_read_rung_by_rung(suffix: str, frequencies: Any, tmp_path: 
     assert found.estimate == (release.estimate if suffix == ".json" else None)
     facts = machine(write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text())
     assert [rule["name"] for rule in facts["abstraction"]] == list(map(str, release.used_abstractions))
-
-
-def test_an_abstracted_release_names_its_rule(tmp_path: Path) -> None:
-    rules = tmp_path / "groups.csv"
-    rules.write_text("b,<i>\nc,<i>\n")
-    log = package.read({("a", "b", "c"): 400, ("a", "b"): 300})
-    variants = package.Abstraction.parse(f"group:{rules} | fold").of(log)
-    path = anonymize(variants, epsilon=1, delta="1e-6").write(tmp_path / "r.csv")
-    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-    assert machine(html)["abstraction"][0]["rule"] == [{"group": [["b", "<i>"], ["c", "<i>"]]}, "fold"]
-    assert "<i>" not in page_of(html) and str(rules) not in html
 
 
 def page_of(html: str) -> str:
@@ -241,35 +222,7 @@ def test_a_later_reason_does_not_replace_the_recorded_one(tmp_path: Path) -> Non
     assert "The first reason" in report.read_text() and "Another reason" in report.read_text()
 
 
-@pytest.mark.parametrize(("epsilon", "weak"), [("4", False), ("4.001", True)])
-def test_weak_protection_is_in_the_report(epsilon: str, weak: bool, tmp_path: Path) -> None:
-    path = anonymize(LOG, epsilon=epsilon, delta="1e-6").write(tmp_path / "r.json")
-    html = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-    assert bool(machine(html)["policy"]["weak_protection"]) == weak
-    with pytest.raises(package.ParameterError, match="stated_cases is 0"):
-        write_report(f"{path}.guarantee.json", path, tmp_path / "s.html", stated_cases=0)
-
-
 def test_a_synthetic_log_generated_again_says_so(tmp_path: Path) -> None:
     made = package.synthesize(LOG, epsilon=5, delta="1e-6").regenerate(cases=50, seed=1)
     path = made.write(tmp_path / "r.json")
     assert "Generated again" in write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
-
-
-def test_a_policy_check_before_the_release_is_said_only_where_the_charge_recorded_it(tmp_path: Path) -> None:
-    ledger = package.Ledger(tmp_path / "ledger.db")
-    pages = {}
-    for name, policy in (
-        ("with", package.Policy("Loose", (PolicyRule("epsilon_per_release", 5, "small"),))),
-        ("without", None),
-    ):
-        ledger.create_account(name)
-        chosen = mechanism("optimal", 1, "1e-6")
-        release = run(Request(LOG, chosen, ledger=ledger, dataset=name, policy=policy)).release
-        path = release.write(tmp_path / f"{name}.json")
-        report = write_report(
-            f"{path}.guarantee.json", path, tmp_path / f"{name}.html", policy=STRICT, account=ledger.account(name)
-        )
-        pages[name] = report.read_text()
-    assert "recorded that the release was checked against “Loose”" in pages["with"]
-    assert "recorded that the release" not in pages["without"]

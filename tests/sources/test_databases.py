@@ -311,7 +311,7 @@ def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_p
     try:
         wait_for(1)
         process.send_signal(signal.SIGINT)
-        _, words_said = process.communicate(timeout=30)
+        _, words_said = process.communicate(timeout=180)
         assert (process.returncode, words_said) == (130, "travas: interrupted\n")
         wait_for(0)
         assert not list(tmp_path.iterdir())

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from travas import doctor
-from travas.sources.doctor.time_formats import times_of
 
 ODD = {
     "case_id": [[1], [1], [2]],
@@ -88,12 +87,3 @@ def test_numbers_are_those_of_a_plain_count(seed: int) -> None:
     assert f"{len({row[0] for row in rows} - {None})} cases, {len({row[1] for row in rows})} activities" in said
     spelled = Counter(activity for _, activity, _ in rows)
     assert any(f"'a' ({spelled['a']})" in text and f"'A' ({spelled['A']})" in text for text in said)
-
-
-def test_every_value_of_a_long_column_is_examined() -> None:
-    """The candidates come from a sample, the decision from all values."""
-    good = [f"2024-01-01 10:00:{number % 60:02d}" for number in range(250_000)]
-    assert times_of(pl.Series(good)).formats == (None,) and times_of(pl.Series(good)).zoned == 0
-    found = times_of(pl.Series([*good[:100_001], "soon", *good[100_001:], "2024-01-01 10:00:00+01:00", "", None]))
-    assert (found.unfit, found.unfit_example, found.instants) == (1, "soon", None)
-    assert 0 < found.zoned < 0.0001

@@ -256,7 +256,7 @@ def test_a_separate_session_is_silent_and_can_be_interrupted(singletons: Path, t
     process = start("spark:", "--query", SLOW)
     time.sleep(60)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[1] == "travas: interrupted\n"
+    assert process.communicate(timeout=180)[1] == "travas: interrupted\n"
     assert process.returncode == 130
 
 

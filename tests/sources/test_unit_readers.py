@@ -64,7 +64,7 @@ def xes(log: PlainLog) -> str:
 
 
 @given(log=logs, most=st.integers(1, 4), counted=forms)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_all_readers_follow_the_rule(log: PlainLog, most: int, counted: Form) -> None:
     reading, expected = Reading(order="file", unit="patient", max_cases=most, counted=counted), twin(log, most, counted)
     with tempfile.TemporaryDirectory() as folder:

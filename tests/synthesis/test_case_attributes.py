@@ -11,7 +11,6 @@ from travas.log.options import OTHER, CaseColumn
 from travas.log.questions import Details
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import Reading
-from travas.synthesis.case_attributes import FirstMeasurement
 from travas.trusted.samplers import Seeded
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
@@ -83,15 +82,6 @@ def test_with_few_cases_an_attribute_is_measured_twice_alone() -> None:
     made = with_random_bytes(Synthesis(1, "1e-6", attributes=["sex", AGE]), Seeded(1)).release(log)
     assert isinstance(made, SyntheticRelease)
     assert [part.is_by_last for part in made.measurements.attributes] == [False, False]
-
-
-def test_two_measurements_are_averaged_by_precision() -> None:
-    first = FirstMeasurement.of(AGE, np.array([0, 0, 300, 300, 200, 100, 0]), 1, 30.0, 900.0)
-    both = first.again(np.array([0.0, 0.0, 330.0, 300.0, 200.0, 100.0, 0.0]), 15.0)
-    assert both.numbers[2] == pytest.approx(324) and both.deviations[0] == pytest.approx(
-        (1 / (1 / 900 + 1 / 225)) ** 0.5
-    )
-    assert both.shares()[0] == 0 and both.shares().sum() == pytest.approx(1)
 
 
 def test_quality_has_an_interval_for_every_value() -> None:

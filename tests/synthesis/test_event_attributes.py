@@ -2,7 +2,6 @@
 
 from functools import lru_cache
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -97,13 +96,3 @@ def test_one_case_with_very_many_values_adds_to_the_first_of_them_only() -> None
 
     sums = log.totals.value_sums(EventValues(contribution=stage.contribution, attribute="role", most=MOST_KEYS))
     assert sums == {f"r{number:02}": stage.weight(MOST_KEYS) for number in range(MOST_KEYS)}
-
-
-def test_a_row_is_what_stands_out_or_that_of_all_activities() -> None:
-    made = release(ROLE)
-    deviation = made.measurements.contributions["event attribute role"]
-    sums = np.array([[500.0, 0.5, 0, 0, 0], [10, 480, 4, 0, 0], [0, 0, 0, 0, 1]]) * deviation * 20
-    part = EventAttributeMeasurements(ROLE, ("a", "b", "c"), np.zeros(3, np.int64), sums.astype(np.int64))
-    rows = event_shares(made.measurements, part)
-    assert rows[0][0] > 0.99 and rows[1][1] > 0.9 and rows.sum(axis=1) == pytest.approx(1)
-    assert rows[3].argmax() in (0, 1)

@@ -172,18 +172,6 @@ def test_the_curve_of_arrivals_ends_where_the_log_ends(first: int, last: int, de
     assert np.abs(np.cumsum(shares) - np.cumsum(cases) / cases.sum()).max() < (0.05 if last - first > 1 else 1)
 
 
-def test_long_periods_have_coarser_points() -> None:
-    made = release().measurements
-    cases = np.repeat(np.where(np.arange(20 * 64) < 1000, 5.0, 0.0), 1)
-    contributions = {
-        **made.contributions,
-        **dict.fromkeys(("start blocks", "start spans", "start weeks"), STANDARD_DEVIATION),
-    }
-    found = Arrivals.of(replace(made, contributions=contributions), measured_starts(cases, 1.0))
-    assert found.first == 20 * 64 and abs(len(found.shares) - 1000) <= 8
-    assert found.shares.sum() == pytest.approx(1)
-
-
 def test_the_calendar_of_noise_alone_is_even() -> None:
     made = release(epsilon=1)
     assert made.measurements.times is not None

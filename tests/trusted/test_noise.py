@@ -152,7 +152,7 @@ def test_bounds_of_the_exponential(power: Fraction) -> None:
 
 
 @given(st.fractions(min_value="0.01", max_value=20), st.fractions(min_value="1e-12", max_value="0.999"))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_threshold_is_the_papers_formula(epsilon: Fraction, delta: Fraction) -> None:
     with localcontext() as context:
         context.prec = 80
@@ -163,7 +163,7 @@ def test_threshold_is_the_papers_formula(epsilon: Fraction, delta: Fraction) -> 
 
 
 @given(st.fractions(min_value="0.02", max_value=20), st.fractions(min_value="1e-20", max_value="0.999999"))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_any_parameters_in_range_give_verified_tables(epsilon: Fraction, delta: Fraction) -> None:
     for build in BUILDERS.values():
         assert Noise(build(epsilon, delta), epsilon, delta).delta_spent <= delta
@@ -208,7 +208,6 @@ def plain_draw(table: NoiseTable, uniform: int) -> int:
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_a_draw_is_the_definition_ties_included(data: st.DataObject) -> None:
     """Boundaries that share their upper half, uniforms on, below and above them: the path that runs once in 2^50."""
     near = st.integers(0, 3).flatmap(lambda high: st.integers(0, 5).map(lambda low: high << 64 | low))

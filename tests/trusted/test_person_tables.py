@@ -83,7 +83,7 @@ def scaled(parts: Sequence[int]) -> list[int]:
 
 
 @given(small_weights, st.integers(1, 3), st.fractions(Fraction(1, 100), 8, max_denominator=100))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_never_below_the_brute_force_on_any_table(parts: list[int], counts: int, epsilon: Fraction) -> None:
     """Gaussian or not, with gaps, one-sided, of one entry."""
     weights = scaled(parts)
@@ -97,7 +97,7 @@ def test_never_below_the_brute_force_on_any_table(parts: list[int], counts: int,
     st.integers(1, 4),
     st.fractions(Fraction(1, 10), 10, max_denominator=100),
 )
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_exact_on_gaussian_tables(sigma: Fraction, threshold: int, counts: int, epsilon: Fraction) -> None:
     weights = weights_of(GaussianTable(sigma, threshold).table())
     truth = hockey_stick(weights, epsilon, counts)

@@ -87,7 +87,7 @@ class Bench:
     def wait(self) -> None:
         """Wait for all jobs."""
         for job in list[Job](self.bench.jobs.values()):
-            job.join(120)
+            job.join(300)
             assert job.done
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ def charges(marker: Path, end: str, watch: JobWatch) -> str:
 def run(task: Callable[..., object], *arguments: object) -> Job:
     job = Job(task, *arguments, account="ward")
     job.start()
-    job.join(60)
+    job.join(300)
     return job
 
 
@@ -73,7 +73,7 @@ def test_a_cancelled_job_is_dead() -> None:
     job = Job(sleeps)
     job.start()
     assert job.cancel()
-    job.join(60)
+    job.join(300)
     assert job.done and "nothing was charged" in str(job.error) and not job._process.is_alive()
 
 
@@ -84,7 +84,7 @@ def test_what_is_charged_cannot_be_cancelled_and_is_finished(tmp_path: Path) -> 
     assert not job.cancel() and job.charging
     job._process.terminate()  # as at the end of a terminal
     (tmp_path / "go").touch()
-    job.join(60)
+    job.join(300)
     assert job.result == "release" and job.error is None
 
 

@@ -48,7 +48,7 @@ def browser(stranger: TestClient, access: Access) -> TestClient:
 
 def settled(browser: TestClient, bench: Workbench, number: str) -> str:
     """Wait for a job as the page does, and return where it leads."""
-    bench.jobs[number].join(120)
+    bench.jobs[number].join(300)
     answer = browser.get(f"/jobs/{number}", headers={"HX-Request": "true"})
     return str(answer.headers["HX-Redirect"])
 
@@ -70,7 +70,7 @@ def drop(browser: TestClient, bench: Workbench) -> Callable[..., Any]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
