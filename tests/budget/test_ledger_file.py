@@ -62,13 +62,6 @@ def test_a_file_that_is_not_a_ledger_is_refused_and_unchanged(
     assert "not a ledger" in refused(tmp_path / "notes.db", travas, small_csv)
 
 
-def test_another_programs_database_is_refused(tmp_path: Path, travas: Run, small_csv: Path) -> None:
-    connection = sqlite3.connect(tmp_path / "other.db")
-    connection.execute("CREATE TABLE charge (number INTEGER)")
-    connection.close()
-    assert "not a ledger" in refused(tmp_path / "other.db", travas, small_csv)
-
-
 @pytest.mark.parametrize(
     "path", ["/dev/null", "/dev/full", "/proc/ledger.db", "/", "/no/such/directory/ledger.db", "nul\0.db"]
 )
@@ -86,14 +79,6 @@ def test_a_truncated_ledger_is_refused(book: Ledger, tmp_path: Path, travas: Run
     path.write_bytes(whole[:-1])  # SQLite reads a missing last byte as 0, which it may have been
     with suppress(LedgerError):
         assert Ledger(path).history() == book.history()
-
-
-def test_damaged_pages_and_values_are_refused(book: Ledger, tmp_path: Path, travas: Run, small_csv: Path) -> None:
-    fill(book)
-    whole = bytearray(book.path.read_bytes())
-    whole[4096 * 3 : 4096 * 5] = b"\xff" * 8192
-    (tmp_path / "torn.db").write_bytes(whole)
-    assert "damaged" in refused(tmp_path / "torn.db", travas, small_csv)
 
 
 def test_a_ledger_in_use_is_waited_for_and_then_an_error(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """`models` gives pm4py's numbers: compared with plain pm4py on tables of events with every case written out."""
 
-import itertools
 import random
 import sys
 from collections.abc import Iterator
@@ -68,61 +67,9 @@ def agrees(original: PlainLog, released: PlainLog) -> bool:
         return any(plain(original, released) == pytest.approx(ours, rel=0, abs=1e-9) for _ in range(60))
 
 
-def played(draw: random.Random) -> PlainLog:
-    """A log with some noise, played by a random process tree: choices, loops, and branches side by side."""
-    names = itertools.count()
-
-    def grow(depth: int) -> tuple[object, ...]:
-        if not depth or draw.random() < 0.2:
-            return ("silent",) if draw.random() < 0.15 else ("activity", f"t{next(names)}")
-        operator = draw.choice(["sequence", "choice", "parallel", "loop"])
-        return operator, *(grow(depth - 1) for _ in range(2 if operator == "loop" else draw.randint(2, 3)))
-
-    def play(node: Any) -> list[str]:
-        operator, *children = node
-        if operator in ("silent", "activity"):
-            return list(children)
-        if operator == "choice":
-            return play(draw.choice(children))
-        if operator == "loop":
-            trace = play(children[0])
-            while draw.random() < 0.3:
-                trace += play(children[1]) + play(children[0])
-            return trace
-        parts = [play(child) for child in children]
-        if operator == "sequence":
-            return list(itertools.chain(*parts))
-        return [draw.choice([part for part in parts if part]).pop(0) for _ in range(sum(map(len, parts)))]
-
-    tree = grow(draw.randint(1, 4))
-    log: PlainLog = {("t0",): 1}
-    for _ in range(draw.randint(2, 60)):
-        trace = play(tree)
-        if trace and draw.random() < 0.1:
-            del trace[draw.randrange(len(trace))]
-        if draw.random() < 0.05:
-            draw.shuffle(trace)
-        if trace:
-            log[tuple(trace)] = log.get(tuple(trace), 0) + draw.choice([1, 1, 2, 5, 30])
-    return log
-
-
-def random_release(draw: random.Random, log: PlainLog) -> PlainLog:
-    """What a mechanism could leave of a log."""
-    noisy = {variant: count + draw.randint(-3, 3) for variant, count in log.items() if draw.random() < 0.6}
-    return {variant: count for variant, count in noisy.items() if count > 0} or {("t0",): 1}
-
-
 def small_logs(names: list[str]) -> st.SearchStrategy[PlainLog]:
     traces = st.lists(st.sampled_from(names), min_size=1, max_size=8).map(tuple)
     return st.dictionaries(traces, st.integers(1, 20), min_size=1, max_size=8)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_logs_of_process_trees(seed: int) -> None:
-    draw = random.Random(seed)
-    original = played(draw)
-    assert agrees(original, draw.choice([original, random_release(draw, original), played(draw)]))
 
 
 @settings(max_examples=60)

@@ -27,14 +27,6 @@ def test_the_cost_is_that_of_the_runs_together(splits: int) -> None:
     assert curve is not None and curve.probability(3) == 1 - (1 - run.keep_probability(3)) ** splits
 
 
-def test_the_papers_estimate_of_a_dropped_count() -> None:
-    run = Travas(Fraction(1), Fraction(1, 100))
-    k, table = run.threshold, run.noise.table
-    at_most = {x: Fraction(ONE - table.cumulative(k - x), ONE) for x in range(-k, k + 1)}  # P[X ≤ x] = P[N > k − x]
-    chances = [(j, at_most[k - j]) for j in range(1, 2 * k + 1)]
-    assert dropped_estimate(run) == pytest.approx(float(sum(j * p for j, p in chances) / sum(p for _, p in chances)))
-
-
 def test_merging_means_over_the_runs() -> None:
     run = Travas(Fraction(1), Fraction(1, 10))
     counts = np.array([1, 4, 9, 100])

@@ -1,6 +1,5 @@
 """The one atomic write: what other runs, links and kills cannot do to it."""
 
-import errno
 import os
 import subprocess
 import sys
@@ -9,7 +8,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -189,36 +187,6 @@ def test_a_kill_at_any_step_leaves_a_pair_or_one_file_missing(existing: str, tmp
         assert names(folder) == ["out.csv", "out.csv.guarantee.json"], "what was left is removed"
     assert states["new", "new"] and states["new", None]
     assert states[None, None] if existing == "fail" else states["old", "old"] and states["old", None]
-
-
-@pytest.mark.parametrize("fails_at", range(1, 4))
-def test_what_the_system_refuses_to_rename_is_renamed_by_the_next_run(
-    fails_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish(pair(tmp_path), "fail", "old")
-    calls, replace = 0, os.replace
-
-    def failing(*arguments: Any) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == fails_at:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        replace(*arguments)
-
-    with reserved(pair(tmp_path), "replace") as output:
-        for target in output.targets:
-            output.partial(target).write_text("new")
-        monkeypatch.setattr(os, "replace", failing)
-        with pytest.raises(OutputError):
-            output.publish()
-    guarantee, release = pair(tmp_path)
-    assert release.exists() == (fails_at == 1) and not (
-        release.exists() and guarantee.read_text() != release.read_text()
-    )
-    with pytest.raises(OutputError, match="already exists"):
-        publish(pair(tmp_path), "fail", "next")
-    assert {path.read_text() for path in pair(tmp_path)} == {"old" if fails_at == 1 else "new"}
-    assert names(tmp_path) == ["out.csv", "out.csv.guarantee.json"]
 
 
 @pytest.mark.parametrize("name", ["no/out", "folder", "x" * 250, "a\0b"])

@@ -1,8 +1,5 @@
-"""What the doctor counts in rows, compared with a plain count over the cases."""
+"""What the doctor counts in rows, and columns of odd types."""
 
-import random
-import re
-from collections import Counter
 from datetime import datetime
 
 import polars as pl
@@ -46,44 +43,14 @@ def test_starts_and_completions_are_noticed_whatever_the_column_is_called(
     assert [each.field for each in found] == said and all("'Status=" in each.text for each in found)
 
 
-Row = tuple[str | None, str, str | None]
-
-
-def drawn_rows(seed: int) -> list[Row]:
-    """Rows of a few cases with ties, duplicates, rows out of order and missing cells."""
-    chance = random.Random(seed)
-    cases, times = ["1", "2", "3", " 4", None], [*(f"2024-01-01T00:00:{second:02d}" for second in range(6)), ""]
-    return [(chance.choice(cases), chance.choice(["a", "b", "A", "c "]), chance.choice(times)) for _ in range(40)]
-
-
-def plain_counts(rows: list[Row]) -> dict[str, int]:
-    """The numbers that the doctor reports, counted one row after the other."""
-    known = [(case, activity, time) for case, activity, time in rows if case is not None and time]
-    duplicates = len(known) - len(set(known))
-    tied = len(known) - len({(case, time) for case, _, time in known}) - duplicates
-    last: dict[str, str] = {}
-    backwards = 0
-    for case, _, time in known:
-        backwards += time < last.get(case, "")
-        last[case] = time
-    counts = {
-        "events of a case with the same activity and time": duplicates,
-        "events at the same time as another activity": tied,
-        "rows before an earlier row": backwards,
-        "cells of the case begin or end with a blank": sum(case == " 4" for case, _, _ in rows),
-        "cells of the activity begin or end with a blank": sum(activity == "c " for _, activity, _ in rows),
-    }
-    return {what: number for what, number in counts.items() if number}
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_numbers_are_those_of_a_plain_count(seed: int) -> None:
-    rows = drawn_rows(seed)
-    table = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp"], orient="row")
-    said = [finding.text for finding in doctor(table).findings]
-    for what, number in plain_counts(rows).items():
-        plural, _, rest = what.partition(" ")
-        assert any(re.match(f"{number} {plural}? ?{rest}", text) for text in said), (what, number, said)
-    assert f"{len({row[0] for row in rows} - {None})} cases, {len({row[1] for row in rows})} activities" in said
-    spelled = Counter(activity for _, activity, _ in rows)
-    assert any(f"'a' ({spelled['a']})" in text and f"'A' ({spelled['A']})" in text for text in said)
+def test_what_is_odd_in_rows_is_counted() -> None:
+    rows = [("1", "a", 2), ("1", "a", 2), ("1", "b", 2), ("1", "b", 1), (" 4", "A", 1), (None, "a ", 1)]
+    timed = [(case, activity, f"2024-01-01T00:00:0{second}") for case, activity, second in rows]
+    table = pl.DataFrame(timed, schema=["case_id", "activity", "timestamp"], orient="row")
+    said = "\n".join(finding.text for finding in doctor(table).findings)
+    for words in (
+        "1 event of a case with the same activity and time", "1 event at the same time as another activity",
+        "1 row before an earlier row", "1 cell of the case begin or end with a blank", "'a' (2) and 'A' (1)",
+        "1 cell of the activity begin or end with a blank", "2 cases, 4 activities",
+    ):  # fmt: skip
+        assert words in said

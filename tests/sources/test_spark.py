@@ -10,7 +10,6 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
-from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -18,11 +17,11 @@ import pytest
 
 from conftest import Run
 from servers import missing
-from travas import Ledger, Log, LogError, ParameterError, PrivacyUnit, Reading, anonymize, read
+from travas import Log, LogError, ParameterError, PrivacyUnit, Reading, anonymize, read
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import BY_QUERY
-from travas.sources.spark import Partition, RemoteVariants
+from travas.sources.spark import RemoteVariants
 from travas.trusted.guarantee import Counted
 from travas.trusted.samplers import Seeded
 
@@ -198,21 +197,6 @@ def test_the_name_of_a_folder_is_text_whatever_the_others_are(spark: Any, tmp_pa
     assert counted("x") == {("01",): 1, ("02",): 1, ("x",): 1}
 
 
-def only_here(_: Any) -> Any:
-    """Pickled by its name, which the executors do not find."""
-
-
-def test_travas_is_missing_on_the_executors(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("travas.only_here")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(only_here, "__module__", module.__name__)
-    monkeypatch.setattr(module, "only_here", only_here, raising=False)
-    monkeypatch.setattr(Partition, "counted", property(lambda _: only_here))
-    with pytest.raises(LogError, match="not installed on the executors") as error:
-        read(spark.createDataFrame([("1", "a", 1)], ["case_id", "activity", "timestamp"]))
-    assert "\n" not in str(error.value)
-
-
 def test_a_person_is_in_one_partition_whatever_rows_are_left_out(spark: Any) -> None:
     """Rows that are not read must not decide where a case goes: else a person counts once in every partition."""
     query = (
@@ -238,26 +222,6 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
     while jobs.getActiveJobsIds():
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-@pytest.mark.slow
-def test_a_separate_session_is_silent_and_can_be_interrupted(singletons: Path, tmp_path: Path) -> None:
-    Ledger.default().create_account("events")
-
-    def start(source: str, *words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", "import travas.cli.main; travas.cli.main.main()", "anonymize", source, *words,
-             "--dataset", "events", "--epsilon", "1", "--delta", "1e-6", "-o", str(tmp_path / f"out{len(words)}.json")],
-            env={**os.environ, "MASTER": "local[2]"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-
-    process = start(f"spark:{singletons}")
-    assert (process.communicate(timeout=240)[1], process.returncode) == ("", 0)
-    process = start("spark:", "--query", SLOW)
-    time.sleep(60)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=180)[1] == "travas: interrupted\n"
-    assert process.returncode == 130
 
 
 @pytest.mark.slow
