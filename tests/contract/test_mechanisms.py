@@ -26,8 +26,8 @@ from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.mechanism import Mechanism, parameters_of, with_random_bytes
 from travas.mechanisms.registry import options_of
 from travas.mechanisms.selection import PartitionSelection
-from travas.releases.estimate import keep_curve_of
 from travas.outputs.write import writers
+from travas.releases.estimate import keep_curve_of
 from travas.releases.process_map import MapRelease
 from travas.releases.release import VariantRelease, kind_of
 from travas.releases.synthetic_log import SyntheticRelease

@@ -16,6 +16,7 @@ from travas.evaluation import metrics
 from travas.evaluation.compare import DEFAULT_METRICS, METRICS, compare
 from travas.evaluation.metrics import absolute_log_difference, relative_log_similarity
 from travas.mechanisms import mechanism
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
 PlainLog = dict[tuple[str, ...], int]
@@ -133,7 +134,7 @@ def test_the_published_figures_of_travas(data: Path) -> None:
         if (entry["log"], entry["method"], entry["epsilon"], entry["delta"]) == ("BPIC13", "TraVaS", "2", "0.001")
     )
     log = read(data / "bpic2013-incidents.xes.gz")
-    rules = [mechanism("travas", "2", "0.001").with_random_bytes(Seeded(seed)) for seed in range(10)]
+    rules = [with_random_bytes(mechanism("travas", "2", "0.001"), Seeded(seed)) for seed in range(10)]
     releases = [replace(rule.release(log), frequencies="noisy") for rule in rules]
     for name, values in (
         ("relative_log_similarity", [relative_log_similarity(log, release) for release in releases]),

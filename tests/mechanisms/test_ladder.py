@@ -19,7 +19,7 @@ from travas.mechanisms import mechanism
 from travas.mechanisms.ladder import CASES_SHARE, CHOICE_SHARE, Ladder
 from travas.mechanisms.mechanism import parameters_of, tables_of, unit_terms_of, with_random_bytes
 from travas.mechanisms.prefix_tree import TwoSidedNoise
-from travas.releases.release import VariantRelease, name_of
+from travas.releases.release import VariantRelease
 from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.numbers import as_text
 from travas.trusted.samplers import Seeded

@@ -14,7 +14,6 @@ from travas.mechanisms.mechanism import parameters_of, with_random_bytes
 from travas.mechanisms.selection import Travas
 from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
 from travas.releases.estimate import estimate_of, keep_curve_of
-from travas.trusted.numbers import ONE
 from travas.trusted.samplers import Seeded
 
 

@@ -82,7 +82,6 @@ def test_it_is_post_processing() -> None:
     one = rule.release(Log.from_mapping({(str(n),): 3 + n for n in range(50)}))
     other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
     assert one.estimate == other.estimate == estimate(rule.curve, one.noisy)
-    assert one.estimate == other.estimate == estimate(rule.keep_curve(), one.noisy)
 
 
 # ---- The keep curve: the numbers that texts, pictures, report and web app take from it.

@@ -12,8 +12,6 @@ from travas.log.options import OTHER
 from travas.log.questions import Details
 from travas.mechanisms.gaussian import MOST_KEYS
 from travas.mechanisms.mechanism import with_random_bytes
-from travas.synthesis.event_attributes import event_shares
-from travas.synthesis.measurements import EventAttributeMeasurements
 from travas.trusted.samplers import Seeded
 
 ROLE, COST = Attribute("role"), Attribute("cost", bins=[10, 20])

@@ -213,7 +213,7 @@ def test_noise_alone_is_not_an_error() -> None:
     """Measurements of pure noise over a public alphabet: a log comes out, and `quality` says what it is worth."""
     rule = mechanism("synthesis", "1", "1e-6", alphabet=["a", "b", "c"])
     for seed in range(10):
-        release = rule.with_random_bytes(Seeded(seed)).release(Log.from_mapping({}))
+        release = with_random_bytes(rule, Seeded(seed)).release(Log.from_mapping({}))
         assert isinstance(release, SyntheticRelease)
         assert {activity for trace in release.variants for activity in trace} <= {"a", "b", "c"}
         assert release.quality().cases.mostly_noise or release.quality().cases.value < 400
@@ -238,7 +238,7 @@ def test_quality_has_honest_intervals() -> None:
         scale = sum(count**2 for count in Counter(_labelled(trace)).values()) ** -0.5
         true.update({pair: cases * count * scale for pair, count in steps.items()})
     for seed in range(30):
-        release = rule.with_random_bytes(Seeded(seed)).release(Log.from_mapping(log))
+        release = with_random_bytes(rule, Seeded(seed)).release(Log.from_mapping(log))
         assert isinstance(release, SyntheticRelease) and not release.measurements.variants
         quality = release.quality()
         for bucket in quality.lengths:
