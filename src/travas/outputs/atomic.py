@@ -78,8 +78,6 @@ class Reservation:
                         field="output",
                     )
             _rename(_partial(self.targets[-1]), _ready(self.targets[-1]))
-            if len(self.targets) > 1:
-                self.targets[-1].unlink(missing_ok=True)
             _finish(self.targets)
         except OutputError:
             raise
@@ -92,6 +90,8 @@ class Reservation:
 
 def _finish(targets: Sequence[Path]) -> None:
     """Give complete files their names, the last one last. What has its name already is left."""
+    if len(targets) > 1:
+        targets[-1].unlink(missing_ok=True)
     for target in targets[:-1]:
         with suppress(FileNotFoundError):
             _rename(_partial(target), target)
@@ -102,7 +102,7 @@ def is_interrupted(targets: Sequence[Path]) -> bool:
     """Return whether a run was killed while it published these files; the next reservation finishes it."""
     *others, last = targets
     written = all(_partial(path).exists() or os.path.lexists(path) for path in others)
-    return bool(others) and written and os.path.lexists(_ready(last)) and not os.path.lexists(last)
+    return bool(others) and written and os.path.lexists(_ready(last))
 
 
 @contextmanager
