@@ -5,7 +5,7 @@
     ├── LogError (ValueError)             the event log or another input file cannot be read
     │   └── EmptyLogError                 nothing can be measured against a log without events
     ├── OutputError (OSError)             the output cannot be written
-    ├── LedgerError (OSError)             the ledger is damaged, not a ledger, of an unsupported version or not writable
+    ├── LedgerError (OSError)             the ledger is damaged, not a ledger, or not writable
     ├── PolicyError (ValueError)          the policy of the organisation does not allow this release
     ├── BudgetError                       the budget of the data set does not allow this release
     ├── ChargedError                      a release failed after it was charged; the charge stands

@@ -89,7 +89,7 @@ class Request:
         source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Log`.
         mechanism: What is released and what it costs.
         reading: The rule from events to variants.
-        output: The file to write, or standard output; None keeps the release in memory.
+        output: The file to write; None keeps the release in memory.
         existing: What to do if `output` exists.
         frequencies: Which counts go into an event log.
         profile: For which program a table is written.

@@ -36,6 +36,9 @@ def test_json_output_contains_nothing_confidential(travas: Run, small_csv: Path,
     for noisy in ("cases", "content", "notes", "warnings", "release", "guarantee"):
         del facts[noisy]
     assert "26" not in json.dumps(facts)  # the number of cases
+    ran = travas("anonymize", small_csv, *SIGNED, "-o", tmp_path / "more.json", "--json", "--confidential")
+    assert set(json.loads(ran.out)) == {*facts, "cases", "content", "notes", "warnings", "release", "guarantee"}
+    assert "CONFIDENTIAL" in ran.err and "cases: 26" in ran.err
 
 
 def test_weak_parameters_are_called_weak(travas: Run, small_csv: Path, tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ FORCE = flag("Overwrite existing output.", "--force")
 QUIET = flag("Print nothing but errors, and JSON with --json.", "--quiet", hidden=True, callback=silence)
 AS_JSON = flag("Print the result, or the error, as one JSON object.", "--json")
 HIDDEN_JSON = flag("Print the result, or the error, as one JSON object.", "--json", hidden=True)
+CONFIDENTIALLY = flag("Also print the size of the log, on standard error.", "--confidential", hidden=True)
 SET = opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
 
 _KINDS = {"number": "NUMBER", "whole number": "NUMBER", "file": "FILE", "list or file": "FILE"}

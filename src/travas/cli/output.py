@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import shlex
+import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import explain
-from ..errors import number_of
+from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
 from ..mechanisms.mechanism import parameters_of
 from ..outputs.guarantee_file import guarantee_path
 from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, counted_of, kind_of
@@ -20,6 +22,7 @@ from .console import Rows, Table, answer, named
 
 if TYPE_CHECKING:
     from ..budget.account import Account
+    from ..log.log import Log
     from ..pipeline import Outcome
     from ..releases.process_map import MapNode, MapRelease
     from ..releases.synthetic_log import SyntheticRelease
@@ -45,6 +48,20 @@ def show_outcome(
     facts = [release_facts(released, output, stated_cases, outcome.account) for released, output in made]
     segments = {"segments": facts} if outcome.release.segment else {}
     answer(as_json, facts[0] | files | segments, *parts)
+
+
+def log_size(log: Log) -> Rows:
+    """Return the size of an original log, with a unit as far as it is counted. Confidential."""
+    rows: Rows = [] if log.unit.is_case else [("counted", explain.counted_per(log.unit, log.counted))]
+    for name, value in asdict(log.summary()).items():
+        rows.append((name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}"))
+    return rows
+
+
+def print_size(log: Log) -> None:
+    """Print the size of the original log and what was left out, on standard error."""
+    lines = [f"{name}: {value}" for name, value in log_size(log)]
+    print(CONFIDENTIAL_HEADING, *lines, *(f"{CONFIDENTIAL} {note}" for note in log.notes), sep="\n", file=sys.stderr)
 
 
 def release_facts(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError, TravasError
-from .console import Rows, Table, answer, console, phases, print_caution, progress
+from .console import Table, answer, console, phases, print_caution, progress
 from .options import AS_JSON, COLUMNS, FORCE, LOG, QUIET, READING, SET, arg, changes, existing, here, opt, with_settings
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def doctor(
     Example: travas doctor export.csv -o travas.toml
     """
     from ..outputs.atomic import check_target
+    from .output import log_size
 
     project = project if log is None else here(project, {"log": log})
     if output is not None:
@@ -59,7 +60,7 @@ def doctor(
     if read_log is not None:
         unit = {"unit": read_log.unit.name, "max_cases": read_log.unit.max_cases, "counted": read_log.counted}
         facts["size"] = asdict(read_log.summary()) | unit | {"notes": list(read_log.notes)}
-        parts += [Table(CONFIDENTIAL_HEADING, _size(read_log), "yellow")]
+        parts += [Table(CONFIDENTIAL_HEADING, log_size(read_log), "yellow")]
         parts += [f"{CONFIDENTIAL} {note}" for note in read_log.notes]
     answer(as_json, facts, *parts, *_found(diagnosis, draft, output), _NOT_PROPOSED)
 
@@ -183,15 +184,6 @@ def _draft(project: Project, diagnosis: LogDiagnosis, file: Path) -> Project:
     if not ("://" in log or _is_only_read(log) or Path(log).is_absolute()):  # a path starts from the file's folder
         log = os.path.relpath(log, file.absolute().parent)
     return Draft(home=file.parent).with_values({**_BEGIN, **found, **project.values, "log": log})
-
-
-def _size(log: Log) -> Rows:
-    from ..explain import counted_per
-
-    rows: Rows = [] if log.unit.is_case else [("counted", counted_per(log.unit, log.counted))]
-    for name, value in asdict(log.summary()).items():
-        rows.append((name.replace("_", " "), f"{value:.1%}" if isinstance(value, float) else f"{value:,}"))
-    return rows
 
 
 def _meanings(choice: ReadingChoice) -> str:

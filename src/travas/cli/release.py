@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import ParameterError
 from ..releases.release import kind_of
 from .console import answer, console, phases, print_caution, progress
-from .options import FORCE, HIDDEN_JSON, LOG, QUIET, existing, here, names_of, opt, with_settings
+from .options import CONFIDENTIALLY, FORCE, HIDDEN_JSON, LOG, QUIET, existing, here, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..pipeline import Outcome
@@ -27,7 +27,13 @@ FROM = opt("Write this release again: no log is read, nothing is charged.", "REL
 
 @with_settings(_ALL, (*_FIRST, "mechanism"))
 def anonymize(
-    log: str | None = LOG, force: bool = FORCE, quiet: bool = QUIET, as_json: bool = HIDDEN_JSON, *, project: Project
+    log: str | None = LOG,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = HIDDEN_JSON,
+    confidential: bool = CONFIDENTIALLY,
+    *,
+    project: Project,
 ) -> None:
     """Write a differentially private release of the variants of an event log, and its guarantee file.
 
@@ -35,7 +41,7 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    _make("variants", log, project, force, as_json)
+    _make("variants", log, project, force, as_json, confidential)
 
 
 @with_settings(_ALL, (*_FIRST, "attributes"))
@@ -47,6 +53,7 @@ def synthesize(
     force: bool = FORCE,
     quiet: bool = QUIET,
     as_json: bool = HIDDEN_JSON,
+    confidential: bool = CONFIDENTIALLY,
     *,
     project: Project,
 ) -> None:
@@ -62,7 +69,7 @@ def synthesize(
     if release is None:
         if cases is not None or seed is not None:
             raise ParameterError("--cases and --seed require --from; make a release first, then generate from it")
-        _make("synthetic log", log, project, force, as_json)
+        _make("synthetic log", log, project, force, as_json, confidential)
         return
     from ..trusted.numbers import typed_whole_number
 
@@ -70,7 +77,7 @@ def synthesize(
     source = cast("SyntheticRelease", _verified(release, log, project, "synthetic log"))
     with progress("generating"):
         made = source.regenerate(cases=number, seed=source.seed if new_seed is None else new_seed)
-    _write_again(made, release, project, force, as_json)
+    _write_again(made, release, project, force, as_json, confidential)
 
 
 @with_settings(_ALL, (*_FIRST, "parts"))
@@ -81,6 +88,7 @@ def process_map(
     force: bool = FORCE,
     quiet: bool = QUIET,
     as_json: bool = HIDDEN_JSON,
+    confidential: bool = CONFIDENTIALLY,
     *,
     project: Project,
 ) -> None:
@@ -104,7 +112,7 @@ def process_map(
         _write_again(made, release, project, force, as_json)
         _write_model(made, target, force, as_json)
         return
-    outcome = _make("process map", log, project, force, as_json)
+    outcome = _make("process map", log, project, force, as_json, confidential)
     with outcome.after_release():
         _write_model(map_release(outcome.release), target, force, as_json)
 
@@ -119,11 +127,11 @@ def _write_model(made: MapRelease, target: Path | None, force: bool, as_json: bo
         console().print(f"model      {target if made.pairs else 'none: the map has no pairs'}")
 
 
-def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: bool) -> Outcome:
-    """Make a release of a log and print it."""
+def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: bool, confidential: bool) -> Outcome:
+    """Make a release of a log and print it; if asked for, also the size of the log."""
     from ..pipeline import run
     from ..settings.project import OFFERED
-    from .output import show_outcome
+    from .output import print_size, show_outcome
 
     if log is not None:
         project = here(project, {"log": log})
@@ -141,6 +149,8 @@ def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: b
         outcome = run(request, watch, print_caution)
     with outcome.after_release():
         show_outcome(outcome, cases, as_json, {})
+        if confidential:
+            print_size(outcome.variants)
     return outcome
 
 

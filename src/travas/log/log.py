@@ -51,7 +51,7 @@ class Log:
     `columns`: the activity columns; `notes`: remarks for the data owner about what was left out; `cautions`: what seems
     wrong, shown before the charge; `abstraction`: the
     public rule applied to every trace before counting. With a `unit` of several cases, `counted` states what is counted:
-    see `sources.contribution_bounding`. `totals` answers further questions about the counted cases, if times or attributes
+    see `sources.events`. `totals` answers further questions about the counted cases, if times or attributes
     were read.
     """
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import attrs
 
-from ..errors import CONFIDENTIAL, ParameterError, shown
+from ..errors import CONFIDENTIAL, ParameterError, number_of, shown
 from ..log.log import Log
 from ..log.plain import plain
 from ..log.questions import check_details
@@ -172,7 +172,7 @@ class Mechanism(ABC):
             assumptions = (
                 *assumptions,
                 f"the column {name!r} identifies the person of every case; each person has exactly one value",
-                f"at most {self.unit.max_cases} cases per person are counted; this number was chosen without looking at the log",
+                f"the limit of {number_of(self.unit.max_cases, 'cases')} per person was chosen without looking at the log",
             )
         return Guarantee(
             epsilon=self.epsilon,

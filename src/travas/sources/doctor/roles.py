@@ -237,8 +237,8 @@ class ColumnSearch:
                 self._note("persons", f"column {name!r}: {text}")
                 continue
             found[name] = persons
-            some = "fewer than cases, so that some have several" if persons < cases else "as many as cases"
-            text = f"column {name!r} may identify the person ({persons:,} values, {some}); to protect persons, set unit, and "
+            some = "fewer values than cases" if persons < cases else "as many values as cases"
+            text = f"column {name!r} may identify the person ({some}); to protect persons, set unit, and "
             self._note("persons", f"{text}choose max_cases without the log", "choice", "unit")
         self.people = sorted(found, key=lambda name: found[name])
 
