@@ -113,7 +113,7 @@ class Project:
                 )
         lines = [
             "# A release project of travas (travas docs every-month). Make the release: travas release travas.toml",
-            "# All settings: travas docs reference/settings. None is chosen by looking at single cases of the log.",
+            "# All settings: travas anonymize --help-all. None is chosen by looking at single cases of the log.",
         ]
         for section, about in SECTIONS.items():
             lines += ["", f"# {about}", f"[{section}]"]

@@ -227,5 +227,5 @@ def setting(name: str) -> Setting:
     if name in BY_NAME:
         return BY_NAME[name]
     near = get_close_matches(name, BY_NAME, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "all settings: travas docs reference/settings"
+    hint = f"did you mean {near[0]!r}?" if near else "all settings: travas anonymize --help-all"
     raise ParameterError(f"there is no setting {shown(name)}; {hint}", field="set")
