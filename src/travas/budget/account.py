@@ -348,7 +348,10 @@ class Account:
         asked = in_words((spending.epsilon, spending.delta))
         if budget.composition == "exact":
             asked += f", for a total of δ = {rounded_up(max(map(budget.delta_used, together)), 4)}"
-        raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released; use a smaller epsilon and delta, or release nothing more of these people")
+        raise BudgetError(
+            f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released; use a smaller epsilon or "
+            "delta, or release nothing more about the same people"
+        )
 
     def _check_unit(self, release: Entry) -> None:
         """Refuse a unit, or a definition of a case, that is not that of the earlier releases."""
