@@ -101,7 +101,8 @@ class Rules:
             start, end = (int(found[3]), int(found[4])) if found else (0, 0)
             if first > last or not start < end <= _HOURS:
                 raise ParameterError(
-                    f"hours is {shown(self.hours)}; use days and hours, such as 'Mon-Fri 07-19, Sat 08-12'", field="hours"
+                    f"hours is {shown(self.hours)}; use days and hours, such as 'Mon-Fri 07-19, Sat 08-12'",
+                    field="hours",
                 )
             is_open[first : last + 1, start:end] = True
         return is_open.ravel()

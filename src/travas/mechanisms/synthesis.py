@@ -166,7 +166,9 @@ class Synthesis(GaussianMechanism):
         super().__attrs_post_init__()
         if self.rules is not None and self.rules.is_timed and self.times is None:
             field = "hours" if self.rules.hours else "at_least"
-            raise ParameterError(f"{field} is set but times are not released; release times, or remove {field}", field=field)
+            raise ParameterError(
+                f"{field} is set but times are not released; release times, or remove {field}", field=field
+            )
         self.plans()  # refuses shares that leave nothing for a stage
 
     @property

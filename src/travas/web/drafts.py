@@ -235,7 +235,7 @@ class Drafts:
 NOT_HERE = ("by", "segments", "guarantee")
 """Settings that the web app does not have: several releases at once, and releases without a guarantee."""
 
-FILES = ("log", "output", "folder", "ledger", "policy")
+FILES = ("log", "output", "folder", "ledger", "policy", "reference_model")
 """Settings that name files: never those of a page or of a project that is opened here."""
 
 
