@@ -23,8 +23,8 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _OPENING = re.compile("({0})(?:-({0}))? ([0-9]{{2}})-([0-9]{{2}})".format("|".join(_DAYS)), re.ASCII)
 
 
-def _texts(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _texts(value: Sequence[str]) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, list) else value  # type: ignore[return-value]
 
 
 def _check_texts(_: Any, attribute: attrs.Attribute[Any], value: object) -> None:
@@ -32,10 +32,6 @@ def _check_texts(_: Any, attribute: attrs.Attribute[Any], value: object) -> None
     if not isinstance(value, tuple) or not all(isinstance(text, str) and text for text in value):
         raise ParameterError(f"{name} is {shown(value)}; use a list of text", field=name)
     check_encodable(name, *value)
-
-
-def _names() -> Any:
-    return attrs.field(default=(), converter=_texts, validator=_check_texts)
 
 
 def _pair(text: str, sign: str, field: str) -> tuple[str, str]:
@@ -63,12 +59,12 @@ class Rules:
     True
     """
 
-    starts_with: tuple[str, ...] = _names()
-    ends_with: tuple[str, ...] = _names()
-    at_most_once: tuple[str, ...] = _names()
-    before: tuple[str, ...] = _names()
-    follows: tuple[str, ...] = _names()
-    at_least: tuple[str, ...] = _names()
+    starts_with: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
+    ends_with: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
+    at_most_once: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
+    before: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
+    follows: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
+    at_least: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
     hours: str | None = None
 
     def __attrs_post_init__(self) -> None:
