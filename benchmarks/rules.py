@@ -1,6 +1,6 @@
 """What public rules gain on public logs: `make bench-rules`.
 
-At ε = 1 and δ = 1e-6, ten runs with and without the rules: similarity to the original, and the total variation of
+At ε = 1 and δ = 1e-6, 40 runs with and without the rules: similarity to the original, and the total variation of
 directly-follows frequencies. The rules are what a clerk knows of the process; some cases of the logs break them.
 """
 
@@ -22,7 +22,7 @@ from travas.log.traces import Trace
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 
-RUNS = int(os.environ.get("RUNS", "10"))
+RUNS = int(os.environ.get("RUNS", "40"))
 PAID = ("Request Payment", "Payment Handled")
 SUBMITTED, APPROVED = "Declaration SUBMITTED by EMPLOYEE", "Declaration FINAL_APPROVED by SUPERVISOR"
 REQUESTED, PERMIT = "Request For Payment SUBMITTED by EMPLOYEE", "Permit SUBMITTED by EMPLOYEE"
