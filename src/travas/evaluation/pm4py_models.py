@@ -157,7 +157,7 @@ def _write_tree(tree: Any, form: str, path: Path) -> None:
 
 # ------------------------------------------------------------------------------------------------- reference models
 
-MOST_STATES = 100_000
+MOST_STATES = 20_000
 _MODEL = "reference_model"
 
 

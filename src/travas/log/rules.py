@@ -46,6 +46,8 @@ def _pair(text: str, sign: str, field: str) -> tuple[str, str]:
 class Rules:
     """Rules that every generated case obeys. All of them are public and chosen without looking at the log.
 
+    Activities that were not measured are ignored.
+
     Attributes:
         starts_with: Every case starts with one of these activities.
         ends_with: Every case ends with one of these activities.

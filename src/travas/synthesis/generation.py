@@ -120,7 +120,7 @@ class Simulated:
     def that_can_end(self, chain: Chain) -> Simulated:
         """The traces that do not stop where a rule excludes it, because they are stuck or too long."""
         ends = np.cumsum(self.lengths) - 1
-        return self.only((self.lengths > 0) & chain.can_end[self.codes[ends]]) if len(self.codes) else self
+        return self.only((self.lengths == 0) | chain.can_end[self.codes[ends]]) if len(self.codes) else self
 
     def only(self, kept: NDArray[np.bool_]) -> Simulated:
         """Some of the traces."""
