@@ -228,7 +228,18 @@ def test_only_files_of_the_folders_are_opened(
 def test_every_setting_is_on_the_page_or_is_left_out_on_purpose(browser: TestClient, draft: Any) -> None:
     page = browser.get(f"/release/{draft.id}").text
     names = set(re.findall(r'name="(\w+)"', page))
-    left_out = {"output", "folder", "ledger", "policy", "by", "segments", "guarantee", "profile", "every"}
+    left_out = {
+        "output",
+        "folder",
+        "ledger",
+        "policy",
+        "by",
+        "segments",
+        "guarantee",
+        "reference_model",
+        "profile",
+        "every",
+    }
     assert {each.name for each in SETTINGS} - names == left_out
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @with_settings(
-    names_of("log", "reading", "privacy", "mechanism", without=("epsilon", "delta", "guarantee")),
+    names_of("log", "reading", "privacy", "mechanism", "rules", without=("epsilon", "delta", "guarantee")),
     ("mechanism", "unit", "max_cases", "stated_cases"),
 )
 def forecast(
@@ -49,7 +49,7 @@ def forecast(
         for name in [*needing, *(["abstractions"] if abstractions is not None else [])]:
             raise ParameterError(f"{name} requires a log; pass one, or remove {name}", field=name)
     if kinds:
-        if any(name in names_of("mechanism") for name in project.values):
+        if any(name in names_of("mechanism", "rules") for name in project.values):
             raise ParameterError("--kinds compares mechanisms with their default options; remove the mechanism")
         if len(epsilon or ()) != 1 or len(delta or ()) != 1 or abstractions is not None:
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --abstractions")

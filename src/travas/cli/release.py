@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ..settings.project import Project
 
 _COMMANDS: dict[Kind, str] = {"variants": "anonymize", "synthetic log": "synthesize", "process map": "map"}
-_ALL = names_of("log", "reading", "privacy", "mechanism", "output", "account", "period", without=("folder", "every"))
+_ALL = names_of(
+    "log", "reading", "privacy", "mechanism", "rules", "output", "account", "period", without=("folder", "every")
+)
 _FIRST = ("epsilon", "delta", "output", "case", "activity", "timestamp", "unit", "max_cases", "dataset", "reason")
 
 FROM = opt("Write this release again: no log is read, nothing is charged.", "RELEASE", "--from", hidden=True)

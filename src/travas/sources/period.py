@@ -15,12 +15,11 @@ from typing import Any, Literal, get_args
 import attrs
 
 from ..errors import ParameterError, check_encodable, shown
+from ..log.calendar import duration
 
 Calendar = Literal["day", "week", "month", "quarter", "year"]
 """The length of the periods of a series."""
 
-_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
-_LONGEST = timedelta(days=3660)
 _FORMS = (
     "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', or '2026-02-01/2026-02-15' (without its end)"
 )
@@ -153,22 +152,6 @@ class Period:
         except (KeyError, TypeError):
             pass
         raise ParameterError("the description of the period is incomplete or inconsistent", field="period")
-
-
-def duration(field: str, text: str) -> timedelta:
-    """Return a length of time: a whole number and d, h, m or s.
-
-    >>> duration("gap", "36h")
-    datetime.timedelta(days=1, seconds=43200)
-    """
-    match = re.fullmatch(r"([0-9]{1,9})([dhms])", text, re.ASCII) if isinstance(text, str) else None
-    if match is None or (length := int(match[1]) * _UNITS[match[2]]) > _LONGEST:
-        raise ParameterError(
-            f"{field} is {shown(text)}; use a whole number of days, hours, minutes or seconds up to ten years, such as "
-            "30d, 12h, 90m or 45s",
-            field=field,
-        )
-    return length
 
 
 def latest_period(calendar: str, before: datetime) -> str:
