@@ -4,7 +4,6 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from small_charges import charge as charge_rule
@@ -241,14 +240,6 @@ def test_a_database_server_has_no_location_and_a_database_file_has_one(
     (tmp_path / "a.db").write_bytes(b"")
     ways = ("a.db", "duckdb:///a.db", "duckdb://a.db", f"duckdb://{tmp_path}/a.db", f"sqlite://{tmp_path}/a.db")
     assert {location_of(way) for way in ways} == {str(tmp_path.resolve() / "a.db")}
-
-
-@pytest.mark.parametrize("dataset", [5, None, b"x"])
-def test_the_name_of_a_data_set_is_text(dataset: Any, book: Ledger) -> None:
-    for use in (book.account, book.create_account, lambda name: book.create_budget(name, epsilon=1, delta=0)):
-        with pytest.raises(ParameterError, match="^dataset is .*; use a name") as refused:
-            use(dataset)
-        assert refused.value.field == "dataset"
 
 
 @pytest.mark.parametrize("composition", ["basic", "exact"])

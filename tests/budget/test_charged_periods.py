@@ -144,12 +144,6 @@ def test_what_does_not_decide_the_closing_may_change(charge: Callable[..., Ledge
     assert account.spent[0] == 1
 
 
-def test_another_query_is_another_rule(charge: Callable[..., Ledger]) -> None:
-    charge(month(1, query="SELECT 1"), month(2, query="SELECT 1"))
-    with pytest.raises(BudgetError, match=r"has changed .*query"):
-        charge(month(3, query="SELECT 2"))
-
-
 def test_for_persons_charges_add_up(ledger_path: Path) -> None:
     """The same person may have a case in every month."""
     ledger = Ledger(ledger_path)

@@ -210,16 +210,6 @@ def test_a_charge_records_the_mechanism_with_all_its_options(rule: Mechanism, bo
     assert spending == Spending.of(rule) and from_description(spending.description) == rule
 
 
-def test_a_location_that_is_not_valid_utf_8_is_shown_escaped(book: Ledger, travas: Run) -> None:
-    book.charge(Entry.of(None, "/data/odd\udcff.csv", HALF, "case_id"))
-    assert [account.label for account in book.accounts()] == ["/data/odd\\udcff.csv"]
-    for words in (("show",), ("show", "--json"), ("show", "--history"), ("show", "--history", "--json")):
-        assert "/data/odd" in travas("budget", *words).out
-    assert travas("budget", "create", "hospital", "--no-limit").code == 0
-    book.charge(Entry.of("hospital", "/data/odd\udcff.csv", HALF, "case_id"))
-    assert book.check(Entry.of(None, "/data/odd\udcff.csv", HALF, "case_id")).dataset == "hospital"
-
-
 def test_a_charge_that_cannot_be_shown_is_not_made(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """It fails before the end of the transaction: an error of the ledger means that nothing was charged."""
     real = Book.account

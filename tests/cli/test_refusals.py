@@ -50,30 +50,6 @@ def test_bad_parameters_are_one_line_code_2_and_write_nothing(
     assert not list(out.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
-        ("gone.xes", None, "no such file"),
-        ("log.pdf", b"x", "unsupported file extension"),
-        ("log.xes", b"<log><trace>", "malformed XML at line 1"),
-        ("log.csv", b"a,b\n", "no case column"),
-        ("log.csv", b"case_id,activity,timestamp\n1,a,later\n", "row 1"),
-        ("log.parquet", b"PAR1xxxxPAR1", "cannot be read as Parquet"),
-    ],
-)
-def test_bad_logs_are_one_line_code_2_and_write_nothing(
-    travas: Run, tmp_path: Path, name: str, content: bytes | None, why: str
-) -> None:
-    log, out = tmp_path / name, tmp_path / "release"
-    if content is not None:
-        log.write_bytes(content)
-    out.mkdir()
-    ran = travas("anonymize", log, *SIGNED, "-o", out / "out.json")
-    assert (ran.code, ran.out) == (2, ""), ran
-    assert why in ran.err and log.name in ran.err and len(ran.err.splitlines()) == 1
-    assert not list(out.iterdir())
-
-
 def test_outputs_are_checked_before_the_log_is_read(travas: Run, tmp_path: Path) -> None:
     (tmp_path / "there.json").write_text("old")
     for name, why in (("out.doc", "out.doc"), ("there.json", "(option --force)"), ("gone/a.json", "create it first")):
@@ -93,11 +69,6 @@ def test_the_log_itself_is_never_the_output(travas: Run, small_csv: Path) -> Non
     link.symlink_to(small_csv)
     assert travas("anonymize", small_csv, *SIGNED, "-o", link, "--force").code == 2
     assert small_csv.read_bytes() == before
-
-
-def test_the_help_to_see_is_that_of_the_command(travas: Run) -> None:
-    assert "(see travas budget create --help)" in travas("budget", "create", "a", "--nonsense").err
-    assert "(see travas --help)" in travas("nonsense").err
 
 
 @pytest.mark.parametrize(

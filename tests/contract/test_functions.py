@@ -121,22 +121,6 @@ def test_a_misspelt_rule_never_allows_what_has_no_guarantee(value: Any) -> None:
     assert refused.value.field == "guarantee"
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("output", "x.csv"), ("output", 3), ("existing", "overwrite"), ("origin", "coppy"),
-        ("policy", "default"), ("policy", Path("default")), ("approval", "me"),
-        ("approval", None), ("about", "text"), ("about", ["text"]), ("about", (3,)), ("about", ("\ud800",)),
-        ("ledger", Path("ledger.db")), ("dataset", 3), ("dataset", "hospital"), ("mechanism", "optimal"),
-    ],
-)  # fmt: skip
-def test_every_field_of_a_request_is_checked_when_it_is_made(option: str, value: Any) -> None:
-    asked: dict[str, Any] = {"source": {("a",): 50}, "mechanism": travas.Optimal(1, "1e-6"), option: value}
-    with pytest.raises(ParameterError, match=rf"^{option} (is|contains) .*; (use|set|correct) ") as refused:
-        Request(**asked)
-    assert refused.value.field == option
-
-
 # ---------------------------------------------------------------------------------------------- progress in notebooks
 
 

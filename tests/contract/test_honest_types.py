@@ -32,30 +32,6 @@ def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     assert BudgetShares(times="0.2").times == Fraction(1, 5)
 
 
-def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:
-    with pytest.raises(travas.ParameterError, match="end_activity is 'end'; use a tuple"):
-        Period("2026-02", end_activity="end")
-    with pytest.raises(travas.ParameterError, match="abstraction is 8; use"):
-        travas.Reading(abstraction=8)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("make", "field"),
-    [
-        (lambda: Attribute("age", bins=10), "bins"),  # type: ignore[arg-type]
-        (lambda: Attribute("age", bins="123"), "bins"),
-        (lambda: travas.Synthesis(1, "1e-6", attributes=5), "attributes"),  # type: ignore[arg-type]
-        (lambda: travas.Synthesis(1, "1e-6", attributes=None), "attributes"),  # type: ignore[arg-type]
-        (lambda: travas.Synthesis(1, "1e-6", attributes={"a": 1}), "attributes"),  # type: ignore[arg-type]
-        (lambda: travas.from_description({**LISTED, "epsilon": "1", "delta": "1e-6"}), "mechanism"),
-    ],
-)
-def test_a_list_is_no_number_and_no_text(make: Callable[[], Any], field: str) -> None:
-    with pytest.raises(travas.ParameterError, match=f"^{field} is .*(use a list|must be a name)") as refused:
-        make()
-    assert refused.value.field == field
-
-
 # ---- Text that is not valid UTF-8, which no file can hold, is refused where it is stated: by its name, before any charge.
 
 

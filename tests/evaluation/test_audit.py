@@ -14,16 +14,12 @@ from scipy.stats import binom
 import travas as package
 from conftest import Run
 from travas import Reading
-from travas.errors import EmptyLogError
 from travas.evaluation.audit import (
     ERROR_RATE,
     Audit,
     binomial_tail,
-    chance_of_text,
     guesses,
-    larger_first,
     largest_atom,
-    markov,
     same_error,
 )
 from travas.mechanisms import mechanism
@@ -236,12 +232,6 @@ def test_the_error_rate_of_guesses_is_kept() -> None:
     assert guesses(50, 50, epsilon, 0.0)(50) < 1e-6 < guesses(50, 50, epsilon, 1e-3)(50)
 
 
-def test_orders_and_texts() -> None:
-    assert larger_first(0, 0) == 0.5 and larger_first(5, 0) > 0.9999
-    assert chance_of_text("17", 1) == 1 and chance_of_text("3f2504e0-4f89-11d3-9a0c-0305e82c3301", 1000) < 1e-12
-    assert markov(0.1)(5) == pytest.approx(0.02) and markov(0.75)(1) == 0.75 and markov(0.5)(0) == 1
-
-
 def test_power_is_that_of_the_binomial_distribution() -> None:
     found = finding(claim(RARE, RARE), "variants of one case")
     needed = found.needed(ERROR_RATE)
@@ -266,11 +256,6 @@ def test_the_command_line_says_so_and_exits_with_one(tmp_path: Path, travas: Run
     assert {"test", "null_hypothesis", "p_value", "power", "needed"} <= set(said["tests"][0])
     assert travas("audit", log, release, "--epsilon", 0, "--delta", "1e-6").code == 2
     assert travas("audit", tmp_path / "none.csv", release, "--epsilon", 1, "--delta", "1e-6").code == 2
-
-
-def test_an_empty_original_is_refused() -> None:
-    with pytest.raises(EmptyLogError):
-        claim({(): 1}, {("a",): 1})
 
 
 def test_persons_are_audited_as_persons(tmp_path: Path) -> None:

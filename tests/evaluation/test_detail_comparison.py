@@ -14,7 +14,7 @@ from travas.evaluation.details import compare_details, fetched_cases
 from travas.log.questions import Details
 from travas.releases.release import Profile, details_of
 from travas.releases.synthetic_log import SyntheticRelease
-from travas.sources.encoded_cases import EncodedCases, joined
+from travas.sources.encoded_cases import EncodedCases
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 
@@ -87,17 +87,6 @@ def test_the_counted_cases_of_a_unit_are_fetched(tmp_path: Path) -> None:
     assert here.totals is not None and there.totals is not None
     assert cases_of(fetched_cases(here.totals)) == cases_of(fetched_cases(there.totals))
     assert 100 < len(fetched_cases(there.totals).lengths) < 300  # at most two of the three cases of each
-
-
-def test_cases_of_several_partitions_are_joined() -> None:
-    """The cases of a Spark log are fetched partition by partition; their codes differ."""
-    reading = Reading(details=Details("read", ("sex",), ("age",)))
-    frame = timed_frame(120)
-    number = pl.col("case_id").str.slice(1).cast(pl.Int64)
-    parts = [read(frame.filter(number % 3 == rest), reading).totals for rest in (2, 0, 1)]
-    whole = read(frame, reading).totals
-    assert whole is not None and None not in parts
-    assert cases_of(joined([fetched_cases(part) for part in parts if part])) == cases_of(fetched_cases(whole))
 
 
 def cases_of(log: EncodedCases) -> Counter[object]:

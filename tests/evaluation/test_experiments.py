@@ -13,7 +13,6 @@ import pytest
 
 from conftest import Run
 from travas import LogError
-from travas.errors import OutputError
 from travas.evaluation.experiment import ORIGINAL, Grid, experiment, read_grid, seeded_release
 from travas.mechanisms import prefix_tree
 
@@ -139,29 +138,6 @@ def test_a_failure_is_a_result_and_counts_as_an_empty_release(
     assert failed["absolute_log_difference_length"].drop_nulls().unique().to_list() == [20 * 3 + 5 * 2 + 1]
 
 
-def test_another_experiment_on_the_same_results_is_refused(grid: Path, tmp_path: Path) -> None:
-    import fcntl
-
-    results = tmp_path / "results.parquet"
-    with (tmp_path / "results.parquet.journal").open("w") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(OutputError, match="another experiment"):
-            experiment(read_grid(grid), results, silent)
-
-
-def test_a_file_that_does_not_contain_results_is_refused(grid: Path, tmp_path: Path) -> None:
-    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
-    journal = tmp_path / "other.parquet.journal"
-    for kept in (None, '{"key": "a run"}\n'):
-        if kept is not None:
-            journal.write_text(kept)
-        with pytest.raises(LogError, match="not the results"):
-            experiment(read_grid(grid), tmp_path / "other.parquet", silent)
-        assert journal.exists() == (kept is not None)  # what is finished is not lost
-    with pytest.raises(OutputError, match="parquet"):
-        experiment(read_grid(grid), tmp_path / "other.csv", silent)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -195,23 +171,6 @@ def test_a_wrong_grid_is_one_clear_line(grid: Path, old: str, new: str, words: s
     grid.write_text(GRID.replace(old, new, 1))
     ran = travas("experiment", grid, "-o", grid.with_suffix(".parquet"))
     assert ran.code == 2 and words in ran.err and ran.err.count("\n") == 1 and str(grid) in ran.err
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "module", "name", "extra"),
-    [
-        ("", "", "ot", "relative_log_similarity", "metrics"),
-        ("[metrics]", "[metrics]\nfitness = 1", "pm4py", "fitness", "models"),
-    ],
-)
-def test_a_missing_extra_is_found_before_the_first_run(
-    grid: Path, old: str, new: str, module: str, name: str, extra: str, travas: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    grid.write_text(GRID.replace(old, new, 1))
-    ran = travas("experiment", grid, "-o", grid.with_suffix(".parquet"))
-    assert ran.code == 2 and f"{grid}: {name} needs an extra" in ran.err and f"travas[{extra}]" in ran.err
-    assert ran.err.count("\n") == 1 and not list(grid.parent.glob("*.parquet*"))
 
 
 @pytest.mark.usefixtures("in_process")

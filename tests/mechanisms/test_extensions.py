@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from foreign_package import LOG, write_package
 
-from conftest import Run
 from travas import Ledger, Log, Optimal, ParameterError, Standing, anonymize, compare, verify
 from travas.errors import VerificationError
 from travas.mechanisms import from_description, mechanism
@@ -101,9 +100,3 @@ def test_an_entry_point_is_found_by_its_path_too(package: str, monkeypatch: pyte
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
     theirs = mechanism("mine", 1, "1e-6")
     assert theirs.describe()["mechanism"] == path and from_description(theirs.describe()) == theirs
-
-
-def test_the_command_line_can_name_one(package: str, travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-2", "-o", tmp_path / "out.csv")
-    refused = travas(*asked, "--mechanism", f"{package}:Mine")
-    assert refused.code == 2 and "not established" in refused.err

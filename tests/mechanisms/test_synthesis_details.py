@@ -20,7 +20,6 @@ from travas import (
     Log,
     LogError,
     ParameterError,
-    PrivacyUnit,
     Standing,
     Synthesis,
     SyntheticRelease,
@@ -33,8 +32,6 @@ from travas import (
 from travas.errors import VerificationError
 from travas.log.options import BudgetShares
 from travas.log.questions import CellQuestion, Details, Question
-from travas.mechanisms import gaussian
-from travas.mechanisms.gaussian import calibrated_noise
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import Request, run
@@ -42,7 +39,7 @@ from travas.search.calibration import calibrate, largest_mu, split_delta
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded
 from travas.trusted.stage_check import verify_calibration
-from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration
+from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 EVERYTHING = Details("read", ("sex",), ("age",))
@@ -58,27 +55,6 @@ def contribution(share: Fraction, cases: int = 1) -> int:
 
 
 # ----------------------------------------------------------------------------------------------------------- stages
-
-
-def test_mechanisms_are_calibrated_when_needed_and_once_for_the_same_parameters(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    calls: list[Any] = []
-
-    def counted(*stated: Any) -> Calibration:
-        calls.append(stated)
-        return calibrate(*stated)
-
-    calibrated_noise.cache_clear()
-    monkeypatch.setattr(gaussian, "calibrate", counted)
-    made = [
-        rule(times=Times("Europe/Berlin")),
-        rule(times=Times()),
-        rule(times=Times(), unit=PrivacyUnit("patient", 2)),
-    ]
-    assert not calls
-    assert made[0].guarantee() == made[1].guarantee() and len(calls) == 1
-    assert made[2].guarantee().unit.max_cases == 2 and len(calls) == 2
 
 
 def test_the_default_shares_are_those_of_the_specification() -> None:
@@ -305,17 +281,6 @@ def test_numbers_that_order_events_are_not_times() -> None:
     assert synthesize(frame, epsilon=1, delta="1e-6").event_times is None
     with pytest.raises(LogError, match="timestamp"):
         synthesize(frame, epsilon=1, delta="1e-6", times=Times())
-
-
-def test_times_and_attributes_that_are_not_there_are_refused() -> None:
-    frame = timed_frame(300)
-    with pytest.raises((ParameterError, LogError), match="times"):
-        synthesize({("a",): 100}, epsilon=1, delta="1e-6", times=Times())
-    with pytest.raises(LogError, match="no column 'height' for the attribute"):
-        synthesize(frame, epsilon=1, delta="1e-6", attributes=["height"])
-    with pytest.raises(LogError, match="no column 'height' for the attribute") as refused:
-        synthesize(frame, epsilon=1, delta="1e-6", attributes=[Attribute("height", bins=[0, 1])])
-    assert refused.value.field == "attributes"
 
 
 @pytest.mark.parametrize("seconds", [0, 40 * 365 * 86_400, -86_400, 10**11])

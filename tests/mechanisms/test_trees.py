@@ -19,7 +19,7 @@ from travas.mechanisms.sacofa import SaCoFa, eventually_follows
 from travas.releases.release import name_of
 from travas.search.table_builders import laplace_table
 from travas.trusted.numbers import ONE
-from travas.trusted.samplers import DiscreteLaplace, uniform_below
+from travas.trusted.samplers import uniform_below
 from travas.trusted.tables import Noise
 
 ALPHABET = ("a", "b", "c")
@@ -202,8 +202,3 @@ def test_uniform_draws_reject_what_would_be_uneven() -> None:
 
     assert uniform_below(np.array([bound]), one_word).tolist() == [5]
     assert next(words, None) is None
-
-
-def test_a_scale_of_too_many_digits_is_refused() -> None:
-    with pytest.raises(ParameterError, match="fewer digits"):
-        DiscreteLaplace(Fraction(10**17 + 1, 3))

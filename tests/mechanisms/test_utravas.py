@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Log, ParameterError
+from travas import Log
 from travas.evaluation.published import UTravasPublished
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import parameters_of, with_random_bytes
@@ -69,10 +69,3 @@ def test_as_published_it_takes_the_splits_that_look_best_on_the_true_log() -> No
     assert set(rule.release(log).variants) <= {trace for trace, _ in log.items()}
     assert rule.release(log).mechanism is rule
     assert estimate_of(rule, (4,)).intervals is None
-
-
-@pytest.mark.parametrize("splits", [0, 101, True, 1.5])
-def test_splits_are_a_whole_number(splits: object) -> None:
-    for name in ("utravas", "utravas-published"):
-        with pytest.raises(ParameterError, match="splits is"):
-            mechanism(name, 1, "0.1", splits=splits)

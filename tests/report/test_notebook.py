@@ -62,17 +62,6 @@ def test_an_empty_release_says_why(kind: str) -> None:
     assert any("empty" in words_of(release) for release in made)
 
 
-def test_every_kind_goes_to_pm4py() -> None:
-    import pm4py
-
-    for kind in ("variants", "synthetic log"):
-        release = release_of(kind)
-        found = pm4py.get_variants(release.to_pm4py())
-        assert found == dict(zip(release.variants, release.counts, strict=True))
-    pairs, starts, ends = release_of("process map").to_pm4py()
-    assert ("register", "visit") in pairs and "register" in starts and "release" in ends
-
-
 def test_a_synthetic_log_that_rests_on_noise_says_so() -> None:
     mechanism = travas.Synthesis(1, "1e-6", alphabet=[f"a{number}" for number in range(9)])
     rare = {tuple(f"a{(7 * case + step) % 9}" for step in range(1 + case % 6)): 1 for case in range(30)}

@@ -17,7 +17,7 @@ import pytest
 
 from conftest import Run
 from servers import Postgres
-from travas import Ledger, LogError, ParameterError, Period, Reading, anonymize, doctor, read, synthesize
+from travas import Ledger, LogError, ParameterError, Period, Reading, anonymize, read, synthesize
 from travas.sources.reading import BY_QUERY
 
 TABLE = Reading(table="events")
@@ -270,15 +270,6 @@ def test_an_empty_sqlite_table_is_an_empty_log_and_text_must_be_utf8(tmp_path: P
         read(broken)
 
 
-def test_the_doctor_reads_databases(sources: tuple[Path | str, ...], travas: Run) -> None:
-    for source in sources:
-        diagnosis = doctor(source, TABLE)
-        assert not diagnosis.problems
-        assert dict(read(source, diagnosis.reading).items()) == EXPECTED
-    ran = travas("doctor", sources[1], "--json")
-    assert ran.code == 0 and json.loads(ran.out)
-
-
 def test_duckdb_can_be_interrupted(in_duckdb: Path) -> None:
     slow = "SELECT e.* FROM events e, (SELECT count(*) AS n FROM range(200_000_000_000) t(i) WHERE hash(i) = 0) s"
     assert dict(read(in_duckdb, TABLE).items()) == EXPECTED  # all is imported
@@ -345,14 +336,6 @@ def test_an_extreme_time_is_the_first_or_last_of_its_case_and_does_not_prevent_a
         for rule in (Period("2024-01", end_activity=("a",)), Period("2024-01", gap="3d")):
             counted = sum(dict(read(source, Reading(table="extreme", period=rule)).items()).values())
             assert counted - 299 in (0, 1)
-
-
-def test_a_file_that_is_not_a_database_is_named(tmp_path: Path) -> None:
-    table = tmp_path / "log.db"
-    table.write_text("case_id,activity\n1,a\n")
-    for path in (table, tmp_path / "missing.sqlite"):
-        with pytest.raises(LogError, match=path.name):
-            read(path)
 
 
 def test_the_guarantee_says_that_a_query_was_used(in_duckdb: Path, tmp_path: Path, travas: Run) -> None:

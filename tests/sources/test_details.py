@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from travas import LogError, ParameterError, Reading, TravasError, read
+from travas import LogError, Reading, TravasError, read
 from travas.log import questions as q
 from travas.log.log import Log
 from travas.log.questions import Details, Totals
@@ -110,20 +110,6 @@ def test_times_need_a_timestamp_of_every_event_even_in_the_order_of_the_file(tmp
     assert sum(read(path, Reading()).counts) == 1
 
 
-def test_a_log_without_timestamps_is_refused_and_names_what_to_set(tmp_path: Path) -> None:
-    path = tmp_path / "log.xes"
-    path.write_text(xes_of([{"concept:name": "a", "when": "2024-01-01"}, {"concept:name": "b"}]))
-    some = frame(["2024-01-01", "", "2024-01-02"])
-    for log, field in ((path, "timestamp"), (some, "on_missing")):
-        with pytest.raises(LogError) as error:
-            read(log, Reading(order="file", details=Details("read")))
-        assert (error.value.field, error.value.other_fields) == (field, ("times",))
-        with pytest.raises(LogError) as ordered:
-            read(log, Reading(order="time", details=Details("read")))
-        assert "times=None" not in str(ordered.value)  # the order needs them as well
-    assert sum(read(path, Reading()).counts) == 1  # without times
-
-
 def test_every_event_without_a_timestamp_is_judged_alone(tmp_path: Path) -> None:
     path = tmp_path / "log.xes"
     untimed = [{"concept:name": "a"}]
@@ -134,15 +120,6 @@ def test_every_event_without_a_timestamp_is_judged_alone(tmp_path: Path) -> None
     assert dict(read(path, drop).items()) == {("b",): 1}
     with pytest.raises(LogError, match=r"1 event without a timestamp.*times=None"):
         read(path, TIMES)
-
-
-def test_text_that_is_not_a_timestamp_is_refused_in_the_first_reading(tmp_path: Path) -> None:
-    path = tmp_path / "log.xes"
-    path.write_text(xes_of([{"concept:name": "a", "time:timestamp": "yesterday"}]))
-    assert len(read(path)) == 1
-    for source in (path, frame(["yesterday"])):
-        with pytest.raises(LogError, match="'yesterday'.* is not a timestamp"):
-            read(source, Reading(order="file", details=Details("read")))
 
 
 NUMBERS = ["1.5", " 2", "2,5", "1e3", "1e400", "0x10", "inf", "nan", "1_000", "٣", "-0", "+7.25", "", "1\n"]
@@ -240,26 +217,6 @@ def test_what_cannot_be_measured_is_refused_by_the_schema(name: str) -> None:
         read(source, reading)
     assert "\n" not in str(error.value)
     assert name != "unknown attribute" or error.value.field == "attributes"
-
-
-def test_variants_that_were_read_with_details_can_be_read_again() -> None:
-    variants = read(frame(["2024-01-01", "2024-01-02"]), TIMES)
-    assert totals_of(variants) is variants.totals
-    assert repr(variants) == "Log(confidential)" and "2024" not in repr(variants.totals)
-    with pytest.raises(ParameterError, match="the attribute 'channel'"):
-        read(variants, Reading(details=Details("read", ("channel",))))
-    with pytest.raises(ParameterError, match="times are to be measured"):
-        totals_of(frame(["2024-01-01"], None, n=[1]), Reading(details=Details(numbers=("n",)))).sums(
-            q.Throughput(activities=("a",), contribution=1)
-        )
-
-
-def test_floats_of_pandas_are_numbers_but_not_names() -> None:
-    table = frame(["2024-01-01", "2024-01-02"], None, age=[None, 7.5]).to_pandas()
-    totals = totals_of(table, Reading(details=Details(numbers=("age",))))
-    assert totals.sums(q.AttributeBins(attribute="age", edges=(7, 8), contribution=1)).tolist() == [0, 1, 0, 0]
-    with pytest.raises(LogError, match="column 'age' is of type float64"):
-        read(table, Reading(details=Details(attributes=("age",))))
 
 
 def test_a_log_without_events_adds_nothing(tmp_path: Path) -> None:

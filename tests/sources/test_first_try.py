@@ -25,7 +25,6 @@ from servers import Postgres
 from travas import Ledger, Optimal, doctor, read
 from travas.log.questions import Details
 from travas.pipeline import Request, run
-from travas.sources.columns import person_columns
 from travas.sources.example_log import hospital_log
 
 CASES = 400
@@ -281,16 +280,6 @@ def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(
     for form in (None, "."):
         [caution] = read(path, attrs.evolve(costs, decimal=form)).cautions
         assert "'Kosten (€)'" in caution and "decimal" in caution
-
-
-@pytest.mark.parametrize(
-    "column",
-    ["Patientennummer", "Patienten-ID", "PatientenID", "Patienten_Nr", "Patient-Nr.", "PatNr", "Pat.-Nr.", "PID", "KVNR",
-     "Versichertennummer", "MRN", "subject_id", "NHS_Number", "customer", "Kunde", "N° patient", "número de paciente",
-     "case:patient", "Bürger-ID"],
-)  # fmt: skip
-def test_columns_of_persons_are_known_by_name(column: str) -> None:
-    assert person_columns([column, "case_id", "Fallnummer", "ward", "Nr", "resource", "Patientenalter"]) == [column]
 
 
 @pytest.mark.parametrize(

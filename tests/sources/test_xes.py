@@ -1,4 +1,3 @@
-import gzip
 import re
 from pathlib import Path
 
@@ -87,38 +86,11 @@ def test_ebcdic_is_refused(encoding: str, path: Path) -> None:
         variants(path, content)
 
 
-@pytest.mark.parametrize("name", ["x-mac-roman", "HZ", "base64"])
-def test_an_encoding_that_the_parser_does_not_know_has_a_remedy(name: str, path: Path) -> None:
-    text = log_of(named("1", "A")).replace('"1.0"?', f'"1.0" encoding="{name}"?')
-    with pytest.raises(LogError, match="convert the file to UTF-8"):
-        variants(path, text)
-
-
-def test_gzip_is_seen_by_content(path: Path) -> None:
-    text = gzip.compress(log_of(named("1", "a")).encode())
-    assert variants(path, text) == {("a",): 1}
-    assert variants(path.with_suffix(".xes.gz"), text) == {("a",): 1}
-
-
 def test_nested_attributes_and_globals_are_not_events(path: Path) -> None:
     head = '<global scope="event"><string key="concept:name" value="UNKNOWN"/></global>'
     inner = '<string key="x" value="1"><string key="concept:name" value="inner"/></string>'
     nested = f'<event>{inner}<string key="concept:name" value="a"/></event>'
     assert variants(path, log_of('<string key="concept:name" value="1"/>' + nested, head=head)) == {("a",): 1}
-
-
-def test_several_columns_make_tuples(path: Path) -> None:
-    event = '<event><string key="concept:name" value="{}"/><string key="lifecycle:transition" value="{}"/></event>'
-    text = log_of('<string key="concept:name" value="1"/>' + event.format("a", "start") + event.format("a", "end"))
-    reading = Reading(activity=("concept:name", "lifecycle:transition"))
-    assert variants(path, text, reading) == {(("a", "start"), ("a", "end")): 1}
-
-
-def test_empty_traces_are_left_out_and_noted(path: Path) -> None:
-    path.write_text(log_of(named("1", "a"), named("2"), named("3")))
-    found = read(path)
-    assert dict(found.items()) == {("a",): 1}
-    assert found.notes == ("2 traces without events were left out",)
 
 
 def test_time_orders_and_ties_are_broken_as_stated(path: Path) -> None:
@@ -140,13 +112,6 @@ def test_time_orders_and_ties_are_broken_as_stated(path: Path) -> None:
     assert "'stpe'" in note and "'step'" in note
     with pytest.raises(LogError, match="no event has the attribute"):
         variants(path, text, Reading(activity=("a\x01",)))
-
-
-def test_nanoseconds_order(path: Path) -> None:
-    text = log_of(
-        timed("1", ("b", "2020-01-01T07:00:00.123456789Z", "1"), ("a", "2020-01-01T07:00:00.123456788Z", "1"))
-    )
-    assert variants(path, text, Reading(order="time")) == {("a", "b"): 1}
 
 
 def test_traces_of_one_name(path: Path) -> None:
@@ -224,21 +189,6 @@ def test_large_elements_of_a_well_formed_log_are_read(path: Path) -> None:
         ("a", "b" * 10_500_000): 1,
         ("c",) * 300_000: 1,
     }
-
-
-def test_an_entity_bomb_is_refused(path: Path) -> None:
-    entities = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
-    text = (
-        f'<?xml version="1.0"?><!DOCTYPE log [<!ENTITY l0 "lol">{entities}]><log><string key="k" value="&l11;"/></log>'
-    )
-    with pytest.raises(LogError, match="DOCTYPE|resource limit"):
-        variants(path, text)
-
-
-def test_keys_with_quotes(path: Path) -> None:
-    key = "it's &quot;this&quot;"
-    text = log_of(f"""<string key="concept:name" value="1"/><event><string key="{key}" value="a"/></event>""")
-    assert variants(path, text, Reading(activity=('it\'s "this"',))) == {("a",): 1}
 
 
 @pytest.mark.parametrize("on_missing", ["fail", "drop"])

@@ -83,8 +83,3 @@ def test_a_description_is_the_mechanism_with_its_table() -> None:
     composed = Optimal(Fraction(1), Fraction(1, 10**6), unit=PATIENT, person_table="composed")
     assert from_description(composed.describe()) == composed
     assert composed.guarantee().standing is Standing.PROVEN
-
-
-def test_a_table_for_persons_needs_a_unit() -> None:
-    with pytest.raises(ParameterError, match="the unit has one count"):
-        Optimal(Fraction(1), Fraction(1, 10**6), person_table="composed")

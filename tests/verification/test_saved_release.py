@@ -86,21 +86,6 @@ def test_a_guarantee_file_of_another_standing_is_refused(name: str, tmp_path: Pa
         travas.open_release(path)
 
 
-def test_a_synthetic_log_that_is_opened_can_be_generated_again(tmp_path: Path) -> None:
-    made = travas.synthesize(LOG, epsilon=2, delta="1e-3")
-    again = travas.open_release(made.write(tmp_path / "release.json"))
-    assert isinstance(again, travas.SyntheticRelease)
-    one, other = again.regenerate(cases=70, seed=3), made.regenerate(cases=70, seed=3)
-    assert (one.variants, one.counts, one.notices) == (other.variants, other.counts, other.notices)
-
-
-def test_it_can_be_written_in_another_format(tmp_path: Path) -> None:
-    made = RELEASES["variants"](tmp_path)
-    made.write(tmp_path / "release.json")
-    travas.open_release(str(tmp_path / "release.json")).write(tmp_path / "release.xes.gz")
-    assert dict(travas.read(tmp_path / "release.xes.gz").items()) == dict(zip(made.variants, made.counts, strict=True))
-
-
 DAMAGES: dict[str, dict[str, Any]] = {
     "no facts": {"release": []},
     "an unknown mechanism": {"description": {"mechanism": "x", "epsilon": "1", "delta": "1e-6"}},
