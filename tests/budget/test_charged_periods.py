@@ -130,15 +130,6 @@ def test_a_changed_rule_or_an_overlapping_range_is_refused(
     assert len(ledger.account("hospital").entries) == 1
 
 
-def test_recognised_columns_are_compared_once_they_are_known(charge: Callable[..., Ledger]) -> None:
-    ledger = charge(month(1))
-    reading = Reading(period=attrs.evolve(RULE, name="2026-02"))
-    ledger.check(Entry.of("hospital", None, ONE, "", ChargedPeriod.of(reading, None)))
-    other = ChargedPeriod.of(reading, Roles("case_id", ("activity",), "sent"))
-    with pytest.raises(BudgetError, match=r"has changed .*columns"):
-        ledger.charge(Entry.of("hospital", None, ONE, "case_id", other))
-
-
 def test_what_does_not_decide_the_closing_may_change(charge: Callable[..., Ledger]) -> None:
     account = charge(month(1), month(2, abstraction="first"), month(3, ties="activity")).account("hospital")
     assert account.spent[0] == 1

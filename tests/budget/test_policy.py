@@ -209,15 +209,9 @@ def test_only_a_stated_policy_applies_to_the_example_log_which_is_made_up(
     ("text", "named"),
     [
         ("nam = 'x'", "'nam' is unknown; did you mean 'name'"),
-        ("[rules.epsilon_per_relase]\nat_most = 1", "did you mean 'epsilon_per_release'"),
         ("[rules.reason]\nrequired = true", "rules.reason: required and because"),
-        ("[rules.reason]\nrequired = 'yes'\nbecause = 'x'", "rules.reason: required is 'yes'"),
         ("[rules.units]\nallowed = [1]\nbecause = 'x'", "rules.units: allowed is a list"),
-        ("[rules.units]\nallowed = 'case'\nbecause = 'x'", "rules.units: allowed is 'case'"),
-        ("[rules.units]\nallowed = ['case']\nbecause = 1", "rules.units: because is 1"),
         ("[rules.epsilon_per_year]\nat_most = 'much'\nbecause = 'x'", "rules.epsilon_per_year: at_most is 'much'"),
-        ("[rules.epsilon_per_year]\nat_most = true\nbecause = 'x'", "rules.epsilon_per_year: at_most is True"),
-        ("rules = 3", "rules is 3"),
         ("= 3", "not a TOML file"),
     ],
 )

@@ -15,7 +15,6 @@ from travas import progress
 from travas.errors import ChargedError, ParameterError
 from travas.mechanisms import mechanism as by_name
 from travas.pipeline import Phase, Request, run
-from travas.sources.reading import Reading
 
 SECRET = "Planted Name"
 
@@ -50,15 +49,6 @@ def test_keywords_are_a_short_form_of_a_reading(events: pl.DataFrame) -> None:
     assert dict(travas.read(events, **COLUMNS, order="file").items()) == {TRACE[::-1]: 60}
     counted = travas.read(events, **COLUMNS, unit="who", max_cases=1)
     assert (counted.unit.name, counted.unit.max_cases, dict(counted.items())) == ("who", 1, {TRACE: 30})
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_reading_and_an_option_are_refused(name: str, events: pl.DataFrame) -> None:
-    options = {"case": "visit", "activity": "what", "timestamp": "day", "order": "file", "unit": "who", "max_cases": 1}
-    for field, value in options.items():
-        with pytest.raises(ParameterError, match="both set") as refused:
-            CALLS[name](events, reading=Reading(case="visit"), **{field: value})
-        assert refused.value.field == field
 
 
 # ----------------------------------------------------------------------------------------------------------- logging

@@ -1,7 +1,5 @@
 """Values with conversion at the border: mypy sees what a constructor accepts (no `type: ignore` is needed here)."""
 
-import os
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 import pytest
 
 import travas
-from travas import LogError, ParameterError
+from travas import ParameterError
 from travas.budget.account import Approval, Budget
 from travas.log.options import Attribute, BudgetShares, Times
 from travas.sources.period import Period
@@ -62,13 +60,3 @@ def test_it_is_refused_where_it_is_stated(what: str) -> None:
     with pytest.raises(ParameterError, match=f"^{field} is not valid UTF-8: .*; correct it$") as refused:
         make()
     assert refused.value.field == field
-
-
-def test_so_is_one_of_a_folder(small_csv: Path, tmp_path: Path) -> None:
-    if sys.platform == "darwin":
-        return
-    (tmp_path / "logs").mkdir()
-    for name in (b"a.csv", b"b\xff.csv"):
-        (tmp_path / "logs" / os.fsdecode(name)).write_bytes(small_csv.read_bytes())
-    with pytest.raises(LogError, match="not valid UTF-8; rename the file or its folder"):
-        travas.read(tmp_path / "logs")

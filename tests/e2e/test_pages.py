@@ -95,24 +95,3 @@ def test_the_decision_is_the_first_page_of_a4(kind: str, browser: Any, tmp_path:
     page.close()
     sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert len(sizes) >= 2 and {(round(float(width)), round(float(height))) for width, height in sizes} == {(595, 842)}
-
-
-def test_long_headings_wrap(browser: Any, tmp_path: Path) -> None:
-    """The heading of a count was as wide as the page: 22 variants took 26 pages."""
-    steps = [f"Untersuchung {number}" for number in range(1, 30)]
-    rows = [
-        f"f{trace}-{case},{name},2024-01-01T00:{minute:02}:00,p{trace}-{case}"
-        for trace in range(22)
-        for case in range(60)
-        for minute, name in enumerate(steps[trace : trace + 3 + trace % 5])
-    ]
-    log = tmp_path / "log.csv"
-    log.write_text("\n".join(["case_id,activity,timestamp,Patientennummer_im_Krankenhaus", *rows]) + "\n")
-    reading = travas.Reading(unit="Patientennummer_im_Krankenhaus", max_cases=2)
-    path = travas.anonymize(log, epsilon=2, delta="1e-4", reading=reading).write(tmp_path / "release.json")
-    report = write_report(guarantee_path(path), path, tmp_path / "r.html")
-    page = browser.new_page()
-    page.goto(report.as_uri())
-    pdf = page.pdf(prefer_css_page_size=True)
-    page.close()
-    assert 2 <= len(re.findall(rb"/MediaBox ", pdf)) <= 10

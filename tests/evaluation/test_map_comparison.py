@@ -1,16 +1,14 @@
 """Maps compared with the original: distances are those of the definition, also on the command line."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from travas import Log, LogError, MapRelease, ParameterError, Reading, compare, process_map, read
-from travas.evaluation.compare import compare_map, released_variants
+from travas import Log, MapRelease, ParameterError, Reading, compare, process_map, read
+from travas.evaluation.compare import compare_map
 from travas.log.abstraction import parse_ladder
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
@@ -67,13 +65,3 @@ def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:
     made = process_map(log, epsilon=4, delta="1e-3", reading=grouped)
     found = [compare_map(read(log, grouped), made), *(compare(one, made).process_map for one in (log, read(log)))]
     assert len({(one.kept_mass, one.false_pairs, one.coverage) for one in found if one is not None}) == 1
-
-
-@pytest.mark.parametrize("use", [read, released_variants], ids=["read", "compare"])
-def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path) -> None:
-    released = with_random_bytes(mechanism("map", 4, "1e-3"), Seeded(1)).release(Log.from_mapping(LOG))
-    with pytest.raises(LogError, match="a process map has no traces; use its pairs"):
-        use(released)
-    released.write(tmp_path / "map.json")
-    with pytest.raises(LogError, match=r"map\.json: a process map has no traces; use its pairs"):
-        use(tmp_path / "map.json")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from foreign_package import LOG, write_package
 
-from travas import Ledger, Log, Optimal, ParameterError, Standing, anonymize, compare, verify
+from travas import Ledger, Log, Optimal, ParameterError, Standing, anonymize, verify
 from travas.errors import VerificationError
 from travas.mechanisms import from_description, mechanism
 from travas.releases.release import name_of
@@ -83,13 +83,6 @@ def test_a_name_that_leads_nowhere_is_one_clear_line(package: str, name: str, wh
     with pytest.raises(ParameterError, match=why) as refused:
         mechanism(name.format(package), 1, "1e-6")
     assert refused.value.field == "mechanism"
-
-
-def test_a_metric_of_another_package(package: str) -> None:
-    name = f"{package}:half"
-    assert compare(LOG, LOG, [name]).values == {name: 0.5}
-    with pytest.raises(ParameterError, match="which does not exist"):
-        compare(LOG, LOG, ["fittness"])
 
 
 def test_an_entry_point_is_found_by_its_path_too(package: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,14 +36,6 @@ def test_a_trace_and_a_log_under_a_rule_are_those_of_the_twin(chain: Sequence[st
         assert Abstraction.parse(" | ".join(rule.as_json())) == rule == Abstraction.parse(str(rule))
 
 
-def test_which_key_each_variant_went_to() -> None:
-    log = Log.from_mapping({("a", "a"): 2, ("a",): 3, ("b",): 5})
-    grouped = Abstraction.from_json(["fold", {"without": ["b"]}]).grouped(log)
-    assert grouped.groups.tolist() == [0, 0, -1]
-    assert grouped.counts(log.counts).tolist() == [5]
-    assert grouped.among(grouped.groups[:1]).tolist() == [True, True, False]
-
-
 def test_a_hierarchy_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "groups.csv").write_text('"take, blood",laboratory\nX-ray,imaging\nCT,imaging\n', encoding="utf-8")
     rule = Abstraction.parse(f"group:{tmp_path}/groups.csv | fold")
@@ -67,11 +59,6 @@ def test_a_bad_abstraction_is_refused(text: str) -> None:
 def test_a_bad_rule_in_a_guarantee_opens_no_file(content: object) -> None:
     with pytest.raises((ParameterError, LogError)):
         Abstraction.from_json(content)
-
-
-def test_two_groups_for_one_activity_are_refused() -> None:
-    with pytest.raises(LogError, match="'a' in two groups, 'x' and 'y'"):
-        Abstraction.from_json([{"group": [["a", "x"], ["a", "y"]]}])
 
 
 def test_activities_of_several_columns() -> None:

@@ -220,9 +220,3 @@ def test_a_later_reason_does_not_replace_the_recorded_one(tmp_path: Path) -> Non
         "time": account.entries[0].time, "reason": "The first reason", "signed_off_by": "A. Officer",
     }  # fmt: skip
     assert "The first reason" in report.read_text() and "Another reason" in report.read_text()
-
-
-def test_a_synthetic_log_generated_again_says_so(tmp_path: Path) -> None:
-    made = package.synthesize(LOG, epsilon=5, delta="1e-6").regenerate(cases=50, seed=1)
-    path = made.write(tmp_path / "r.json")
-    assert "Generated again" in write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()

@@ -152,23 +152,6 @@ def test_an_attribute_of_the_trace_comes_before_those_of_its_events(tmp_path: Pa
         assert totals.value_sums(q.AttributeValues(attribute="absent", contribution=3)) == {None: 3}
 
 
-def test_attributes_that_are_not_constant_within_a_case_are_noted(tmp_path: Path) -> None:
-    times = [f"2024-01-0{day}T00:00:00Z" for day in (1, 2, 3)]
-    reading = Reading(ties="activity", details=Details("read", ("ward", "sex"), ("age",)))
-    columns: dict[str, list[Any]] = {"ward": ["A", None, "B"], "sex": ["f", None, "f"], "age": [None, 3.0, 4.0]}
-    path = tmp_path / "log.xes"
-    names = ("concept:name", "time:timestamp", *columns)
-    rows = zip("abc", times, *columns.values(), strict=True)
-    events = [{key: str(value) for key, value in zip(names, row, strict=True) if value is not None} for row in rows]
-    path.write_text(xes_of(events))
-    for source in (frame(times, **columns), path):
-        assert read(source, reading).notes == tuple(
-            f"the attribute {name!r} has several values in 1 case; the first one is used" for name in ("ward", "age")
-        )
-    path.write_text(xes_of(events, '<string key="ward" value="C"/><string key="age" value="5"/>'))
-    assert read(path, reading).notes == ()  # the trace itself has a value
-
-
 def test_in_the_order_of_the_file_the_first_value_counts() -> None:
     table = frame(["2024-01-02", "2024-01-01", "2024-01-01"], None, channel=[None, "web", "desk"])
     question = q.AttributeValues(attribute="channel", contribution=1)

@@ -10,11 +10,10 @@ import attrs
 import pandas as pd
 import polars as pl
 import pytest
-from odd_files import EXPECTED, ODD_FILES, OddFile, events, main, table, text, xes
+from odd_files import EXPECTED, ODD_FILES, OddFile, events, main, xes
 
 from conftest import Run
-from travas import LogError, ParameterError, Reading, doctor, read
-from travas.outputs.write import write_hospital_log
+from travas import LogError, ParameterError, doctor, read
 from travas.sources.doctor.diagnosis import PROPOSED
 
 
@@ -50,14 +49,6 @@ def test_the_command_line_is_what_the_doctor_proposes(tmp_path: Path, travas: Ru
     shown = travas("doctor", tmp_path / odd.name).out
     assert "CONFIDENTIAL" in shown and line in shown and "max_cases" in shown
     assert [path.name for path in tmp_path.iterdir()] == [odd.name]
-
-
-def test_a_log_that_needs_no_options_is_reported_as_such(tmp_path: Path, travas: Run) -> None:
-    log = write_hospital_log(tmp_path / "hospital.csv")
-    ran = travas("doctor", log, "--json")
-    assert json.loads(ran.out)["command_lines"] == [f"travas anonymize {log} --epsilon EPSILON --delta DELTA -o OUT"]
-    log.write_text(log.read_text().replace("timestamp", "xyz", 1))
-    assert "--timestamp xyz" in " ".join(travas("doctor", log).out.split())
 
 
 BAD = """Fall;Schritt;schritt 2;Zeit;Patient;Lebenszyklus
@@ -110,13 +101,6 @@ def test_nothing_that_decides_about_privacy_is_proposed(tmp_path: Path) -> None:
     reading = doctor(tmp_path / "log.csv").reading
     assert (reading.unit, reading.max_cases, reading.duplicate_events) == (None, None, "keep")
     assert not {"unit", "max_cases", "abstraction", "counted", "duplicate_events"} & set(PROPOSED)
-
-
-def test_what_is_set_is_not_questioned(tmp_path: Path) -> None:
-    text(table("%d/%m/%Y %H:%M", header="a,b,c"))(tmp_path / "log.csv")
-    known = Reading(case="a", activity=("b",), timestamp="c", timestamp_format="%d/%m/%Y %H:%M")
-    found = doctor(tmp_path / "log.csv", known)
-    assert found.reading == known and not found.choices and not found.problems
 
 
 def test_traces_of_one_name_are_a_choice(tmp_path: Path) -> None:

@@ -120,13 +120,6 @@ def test_standard_input(tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyP
     assert "standard input: is empty" in travas("doctor", "-", "--format", "csv").err
 
 
-def test_the_format_can_be_set(tmp_path: Path) -> None:
-    (tmp_path / "export.dat").write_bytes(CSV)
-    assert variants(tmp_path / "export.dat", format="csv") == EXPECTED
-    with pytest.raises(LogError, match="unsupported file extension; supported: .*; or set format"):
-        read(tmp_path / "export.dat")
-
-
 def test_a_folder_of_xes_is_one_log(tmp_path: Path) -> None:
     (tmp_path / "a.xes").write_bytes(XES)
     (tmp_path / "b.xes.gz").write_bytes(gzip.compress(xes(names=lambda case: f"b{case}").encode()))

@@ -95,10 +95,6 @@ def test_encodings(path: Path) -> None:
             Reading(encoding=wrong)
 
 
-def test_without_quoting_a_quote_is_a_letter(path: Path) -> None:
-    assert variants(csv(path, 'case_id,activity\n1,x"y\n'), Reading(order="file", quote="none")) == {('x"y',): 1}
-
-
 def test_gzip_faults(path: Path) -> None:
     packed = gzip.compress((HEAD + "".join(f"{n},a{n},2020-01-01\n" for n in range(5000))).encode())
     zipped = path.with_suffix(".csv.gz")

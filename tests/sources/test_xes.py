@@ -205,9 +205,6 @@ def test_a_wrong_name_is_not_blamed_on_the_log(path: Path, on_missing: OnMissing
     ):
         path.write_text(text)
         assert re.search(words, _said(path, Reading(on_missing=on_missing, **wrong)))
-    many = named("1", "a").replace("<event>", "<event>" + "".join(f'<int key="k{n}" value="1"/>' for n in range(30)))
-    path.write_text(log_of(many))
-    assert re.search(r"'k16', … \[confidential", _said(path, Reading(activity=("nope",), on_missing=on_missing)))
 
 
 def _said(path: Path, reading: Reading) -> str:
@@ -228,8 +225,3 @@ def test_a_log_without_events_is_read(path: Path, text: str) -> None:
     assert not len(found) and "the log has no events; check that it is the right one" in found.notes
     unit = Reading(unit="patient", max_cases=2)
     assert not len(read(path, unit))
-
-
-def test_what_no_file_can_contain_is_never_selected(path: Path) -> None:
-    for where in (("a\x01", "b"), ("concept:name", "\x01"), ("case:a\x01", "b")):
-        assert variants(path, log_of(named("1", "a")), Reading(where=(where,))) == {}

@@ -90,12 +90,6 @@ def test_wall_clocks_agree_with_the_standard_library(zone: str) -> None:
     assert np.mean(back == local) > 0.99  # hours that a change skips or repeats are the exception
 
 
-def test_weeks_and_hours_begin_on_monday() -> None:
-    monday = np.array([FIRST_DAY])
-    assert hour_of_week(monday).tolist() == [0] and hour_of_week(monday - 1).tolist() == [167]
-    assert week_of(monday).tolist() == (week_of(monday - 1) + 1).tolist()
-
-
 def test_generated_cases_start_when_cases_start() -> None:
     made = release()
     starts = zone_of("UTC").to_local(np.array([case[0] for case in cases(made)], dtype=float))

@@ -116,7 +116,7 @@ LOGS: dict[str, Callable[[], Release]] = {
         timed_frame(1_000).with_columns(pl.col("sex").alias(name) for name in ODD_COLUMNS),
         epsilon=8, delta="1e-3", times=None, attributes=list(ODD_COLUMNS),
     ),
-} | {f"column {name!r}": partial(named, name) for name in ODD_COLUMNS}  # fmt: skip
+} | {f"column {name!r}": partial(named, name) for name in ODD_COLUMNS[3:6]}  # fmt: skip
 FORMATS = [(suffix, "travas") for suffix in WRITERS] + [
     (".csv", "pm4py"), (".csv.gz", "pm4py"), (".parquet", "pm4py"),
 ]  # fmt: skip

@@ -100,8 +100,3 @@ def test_a_zip_writes_nothing_elsewhere_and_has_limits(tmp_path: Path, releases:
     (inner / "torn.zip").write_bytes(b"PK\x03\x04 torn")
     with pytest.raises(LogError):
         verified(inner, "torn.zip", quiet)
-
-
-def test_nothing_sent_is_said_so(bench: Bench) -> None:
-    assert bench.browser.post("/check", data={"x": "1"}).status_code == 400
-    assert "Choose files" in bench.page("/check")

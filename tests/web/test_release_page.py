@@ -99,15 +99,6 @@ def test_what_is_wrong_is_said_at_its_field_and_costs_nothing(
     assert not bench.ledger.history() and not bench.archive.records()
 
 
-def test_a_number_of_cases_is_proposed_with_a_person(browser: TestClient, draft: Any) -> None:
-    fields = {each.name: release.shown_value(draft, each) for each in SETTINGS if each.name in ("unit", "max_cases")}
-    assert fields == {"unit": "", "max_cases": "3"}
-    assert errors(browser.post(f"/release/{draft.id}", data=fields | {"unit": "activity"}, headers=HX).text) == {}
-    assert draft.project.values["max_cases"] == 3
-    browser.post(f"/release/{draft.id}", data=fields, headers=HX)
-    assert "max_cases" not in draft.project.values
-
-
 def test_the_budget_is_enforced(browser: TestClient, bench: Workbench, draft: Any) -> None:
     bench.ledger.create_budget("ward", epsilon=1, delta="1e-5")
     press(browser, draft)
