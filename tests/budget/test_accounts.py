@@ -146,20 +146,6 @@ def test_a_unit_name_can_be_given_later_and_counts_what_was_charged(book: Ledger
         book.name_unit("cases", "patient")
 
 
-def test_an_unknown_name_is_refused_with_the_nearest_and_the_command(
-    book: Ledger, travas: Run, small_csv: Path
-) -> None:
-    book.create_account("St. Mary's")
-    book.create_account("hospital")
-    out = small_csv.with_suffix(".json")
-    ran = travas("anonymize", small_csv, *SIGNED, "--dataset", "St Mary's", "-o", out)
-    assert ran.code == 2 and 'similar names: "St. Mary\'s"' in ran.err and not out.exists()
-    command = "travas budget create 'St Mary'\"'\"'s' --no-limit"
-    assert command in ran.err
-    assert travas("budget", "create", "St Mary's", "--no-limit").code == 0
-    assert travas("anonymize", small_csv, *SIGNED, "--dataset", "St Mary's", "-o", out).code == 0
-
-
 @pytest.mark.parametrize("name", ["Hospital", "HOSPITAL", "\uff48ospital", "hospita\u217c"])
 def test_names_that_look_alike_are_refused(name: str, book: Ledger) -> None:
     book.create_account("hospital")

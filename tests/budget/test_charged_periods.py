@@ -76,13 +76,6 @@ def test_two_releases_of_one_month_add_up_and_so_do_releases_of_the_whole_log(ch
     assert ledger.account("hospital").spent[0] == 2
 
 
-def test_the_largest_counts_and_the_whole_log_counts_for_every_month(charge: Callable[..., Ledger]) -> None:
-    charge(month(1), epsilon="1/2")
-    charge(month(2), epsilon="1/4")
-    account = charge(None, epsilon="1/3").account("hospital")
-    assert account.spent == (Fraction(5, 6), Fraction("2e-6"))
-
-
 def test_another_lifecycle_column_is_another_rule(ledger_path: Path, tmp_path: Path) -> None:
     """It is recognised by its name, and its values decide which event closes a case."""
     ledger = Ledger(ledger_path)

@@ -128,21 +128,6 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
     persons.admit(release(PrivacyUnit("patient", 5), "visit"))  # both are about all cases of a patient
 
 
-def test_a_visit_and_a_patient_are_not_one_kind_of_case(travas: Run, tmp_path: Path, book: Ledger) -> None:
-    """Nothing is read: the refusal comes before the log is opened."""
-    log = tmp_path / "visits.csv"
-    log.write_text("visit,patient,activity,timestamp\n1,p,a,2020-01-01\n2,p,b,2020-01-02\n")
-    for name in ("limited", "free"):
-        limit = ("--epsilon", 2, "--delta", "2e-6") if name == "limited" else ("--no-limit",)
-        assert travas("budget", "create", name, *limit).code == 0
-        words = ("--epsilon", 1, "--delta", "1e-6", "--dataset", name, "-o", tmp_path / f"{name}.json")
-        assert travas("anonymize", log, "--case", "visit", *words).code == 0
-        ran = travas("anonymize", tmp_path / "gone.csv", "--case", "patient", *words, "--force")
-        assert ran.code == 3 and "its releases have the case 'visit', this one has 'patient'" in ran.err
-        assert ran.err.endswith("(option --case)\n")
-    assert [entry.case for entry in book.history()] == ["visit", "visit"]
-
-
 def test_a_release_of_unknown_cost_is_not_charged_to_a_budget(book: Ledger) -> None:
     published = mechanism("utravas-published", 1, "1e-3")
     book.create_budget("x", epsilon=10, delta="0.1")

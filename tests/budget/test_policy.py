@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, process_map, synthesize
 from travas.budget.account import Approval, Entry
 from travas.budget.policy import RULES, PolicyRule
@@ -150,21 +149,6 @@ def test_a_folder_that_cannot_be_looked_into_may_have_a_policy(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / ("x" * 300)))  # also an error for root, who needs no permissions
     with pytest.raises(ParameterError, match=r"policy\.toml: cannot determine whether there is a policy"):
         run(Request(source=small_csv, mechanism=mechanism("optimal", 1, "1e-6")))
-
-
-def test_a_stated_policy_adds_rules_and_removes_none(
-    travas: Run, small_csv: Path, ledger_path: Path, tmp_path: Path
-) -> None:
-    written(ledger_path.parent / "policy.toml", "sign_off")
-    mine = written(tmp_path / "mine.toml", "reason")
-    words = ("anonymize", small_csv, "-o", tmp_path / "out.json", "--epsilon", 1, "--delta", "1e-6", "--policy", mine)
-    for flags, missing in (
-        (("--reason", "x"), "signed_off_by is empty"),
-        (("--signed-off-by", "A"), "reason is empty"),
-    ):
-        ran = travas(*words, *flags)
-        assert ran.code == 2 and missing in ran.err
-    assert travas(*words, "--reason", "x", "--signed-off-by", "A").code == 0
 
 
 @pytest.mark.parametrize(

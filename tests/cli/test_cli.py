@@ -55,13 +55,6 @@ def test_weak_parameters_are_called_weak(travas: Run, small_csv: Path, tmp_path:
             assert ran.out.count("100,001 stated cases") == number
 
 
-def test_the_doctor_shows_the_size_of_a_log(travas: Run, small_csv: Path) -> None:
-    found = json.loads(travas("doctor", small_csv, "--json").out)
-    size = {"events": 71, "cases": 26, "activities": 3, "variants": 3, "trace_uniqueness": 3 / 26, "longest_trace": 3}
-    assert found["confidential"] is True and found["size"].items() >= size.items()
-    assert "CONFIDENTIAL" in travas("doctor", small_csv).out
-
-
 def test_verify_prints_what_is_spent_and_kept(travas: Run) -> None:
     facts = json.loads(travas("verify", "--epsilon", 2, "--delta", 0.5, "--mechanism", "travas", "--json").out)
     assert facts["delta_spent"].startswith("0.10650697891920")

@@ -55,11 +55,6 @@ def test_what_cannot_be_written_again_is_refused(release: Path, tmp_path: Path, 
     assert ran.code == 1 and "SHA-256" in ran.err and not out.exists()
 
 
-def test_a_model_next_to_the_map(release: Path, tmp_path: Path, travas: Run) -> None:
-    ran = travas("map", "--from", release, "-o", tmp_path / "again.csv", "--model", "bpmn")
-    assert ran.code == 0 and (tmp_path / "again.bpmn").is_file() and "again.bpmn" in "".join(ran.out.split())
-
-
 def test_an_empty_map_has_no_model_and_is_not_a_failure(tmp_path: Path, travas: Run) -> None:
     log = tmp_path / "empty.csv"
     log.write_text("case,activity,timestamp\n")

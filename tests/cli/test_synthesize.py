@@ -99,15 +99,6 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_times_can_be_left_out(log: Path, tmp_path: Path, travas: Run) -> None:
-    options = ("--attributes", "sex", "--shares", "times=0.3,attributes=0.2")
-    words = " ".join(travas("synthesize", log, *PARAMETERS, *options, "-o", tmp_path / "s.json").out.split())
-    assert "50% control flow, 30% times, 20% attributes" in words
-    assert open_synthetic(tmp_path / "s.json").event_times is not None
-    assert travas("synthesize", log, *PARAMETERS, "--times", "none", "-o", tmp_path / "none.json").code == 0
-    assert open_synthetic(tmp_path / "none.json").event_times is None
-
-
 def test_times_that_are_asked_for_must_be_there(tmp_path: Path, travas: Run, ledger_path: Path) -> None:
     path = tmp_path / "untimed.csv"
     timed_frame(50).drop("timestamp").write_csv(path)

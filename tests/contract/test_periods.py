@@ -131,19 +131,3 @@ def test_the_range_of_a_period(name: str, start: str, end: str) -> None:
 def test_a_period_is_checked_when_it_is_made(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         Period(**({"name": "2026-02", "gap": "30d"} | options))
-
-
-def test_a_reading_with_a_period_orders_by_time_and_describes_it() -> None:
-    with pytest.raises(ParameterError, match="order is 'file'"):
-        Reading(order="file", period=RULES[0])
-    with pytest.raises(ParameterError, match=r"period is '2026-01'; use travas.Period"):
-        Reading(period="2026-01")  # type: ignore[arg-type]
-    frame = table({"0": [(START, "end")]})
-    variants = read(frame, Reading(period=RULES[0]))
-    assert variants.roles is not None
-    described = Reading(period=RULES[0]).describe(variants.roles)
-    assert described["period"]["end_activity"] == ["end", "also the end"]
-    assert Reading.from_description(described).period == RULES[0]
-    moved = described | {"period": described["period"] | {"end": "2026-03-01T00:00:00+00:00"}}
-    with pytest.raises(ParameterError, match="inconsistent"):
-        Reading.from_description(moved)

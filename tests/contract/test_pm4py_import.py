@@ -55,16 +55,6 @@ def test_k_is_the_maximum_length(log: pd.DataFrame) -> None:
     assert max(map(len, variants(anonymize_differential_privacy(log, 1.0)))) >= 4
 
 
-def test_p_is_the_least_number_of_cases_of_a_variant() -> None:
-    few = frame_of(900)
-    rare = [(f"r{n}", step, NEW_YEAR, "x", "") for n in range(40) for step in ("test", "visit")]
-    log = pd.concat([few, pd.DataFrame(rare, columns=few.columns)])
-    released = anonymize_differential_privacy(log, epsilon=2.0, k=10, p=150)
-    assert set(variants(released)) <= {STEPS, STEPS[:2]} and min(variants(released).values()) >= 150
-    assert released.attrs[GUARANTEE] and list(released.index) == list(range(len(released)))
-    assert len(anonymize_differential_privacy(log, p=10**6)) == 0
-
-
 def trace_of(name: str, *events: dict[str, Any], **attributes: Any) -> Trace:
     times = {"time:timestamp": NEW_YEAR}
     return Trace([Event(times | event) for event in events], attributes={"concept:name": name} | attributes)

@@ -86,17 +86,6 @@ def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_pat
 
 
 @pytest.mark.usefixtures("in_process")
-def test_a_wider_grid_keeps_what_is_done(grid: Path, tmp_path: Path) -> None:
-    results = tmp_path / "results.parquet"
-    first = experiment(read_grid(grid), results, silent)
-    grid.write_text(GRID.replace('epsilon = ["1", 0.1]', 'epsilon = ["1", 0.1, 2]'))
-    wider = experiment(read_grid(grid), results, silent)
-    assert len(wider) == len(first) + 3 * (2 + 2)
-    kept = wider.filter(pl.col("key").is_in(first["key"].implode()))
-    assert kept.sort("key").equals(first.sort("key"))
-
-
-@pytest.mark.usefixtures("in_process")
 def test_a_killed_experiment_resumes_where_it_stopped(grid: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.parquet"
     journal = tmp_path / "results.parquet.journal"

@@ -140,13 +140,3 @@ def test_every_file_says_that_it_is_synthetic(suffix: str, tmp_path: Path) -> No
         for trace, count in zip(release.variants, release.counts, strict=True):
             cases[trace] += count
         assert dict(read(path).items()) == cases
-
-
-def test_data_frames_say_that_they_are_synthetic() -> None:
-    release = released()
-    frame = release.to_polars()
-    assert set(frame["case:travas:origin"].unique()) == {"released", "generated"}
-    assert (
-        release.notices.items() <= release.to_pandas().attrs.items() and release.notices["travas:synthetic"] == NOTICE
-    )
-    assert "synthetic" in repr(release).lower()

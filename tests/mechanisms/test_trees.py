@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from travas import Ledger, Log, Mechanism, ParameterError, Standing, anonymize
-from travas.evaluation.published import SaCoFaPublished
 from travas.mechanisms import mechanism, prefix_tree
 from travas.mechanisms.prefix_tree import PrefixTree, Trie, TwoSidedNoise
 from travas.mechanisms.sacofa import SaCoFa, eventually_follows
@@ -177,14 +176,6 @@ def test_sacofa_drops_what_never_follows_once_it_can_afford_to_know() -> None:
     assert tree.noise.epsilon == plain.noise.epsilon * Fraction(4, 5)
     rules = tree._allowed(Log.from_mapping(log), Trie(Log.from_mapping(log), 2, None))
     assert rules.tolist() == [[False, True], [False, False]]
-
-
-def test_sacofa_as_published_keeps_to_the_rules_of_the_true_log() -> None:
-    """At a large ε no implausible prefix is drawn, and with hardly any noise the log comes back, cut at the length."""
-    log: PlainLog = {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a", "b"): 90}
-    release = SaCoFaPublished(Fraction(20), Fraction(0), 4, 3).release(Log.from_mapping(log))
-    found = dict(zip(release.variants, release.noisy, strict=True))
-    assert found == {("a", "b", "c"): 400, ("a", "c"): 300, ("b", "a", "b", "a"): 90}
 
 
 # ------------------------------------------------------------------------------------------------- exact draws

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plain_abstractions import CHAINS, abstraction_of, generalised
-from travas import Log, LogError, ParameterError, Reading, anonymize, read
-from travas.log.abstraction import FULL, Abstraction, parse_ladder
+from travas import Log, LogError, ParameterError
+from travas.log.abstraction import Abstraction
 
 Trace = tuple[str, ...]
 traces = st.lists(st.sampled_from(["b", "a", "c,d", "e→f"]), min_size=1, max_size=14).map(tuple)
@@ -66,14 +66,3 @@ def test_activities_of_several_columns() -> None:
     assert dict(Abstraction.parse("fold").of(log).items()) == {(("a", "start"), ("a", "end")): 4}
     with pytest.raises(ParameterError, match="one activity column but the log has 2"):
         Abstraction.from_json([{"only": ["a"]}]).of(log)
-
-
-def test_the_rule_goes_with_the_log_and_into_the_release(small_csv: Path) -> None:
-    reading = Reading(abstraction="prefix:1")
-    variants = read(small_csv, reading)
-    assert variants.abstraction == Abstraction.parse("prefix:1") and variants.summary().variants == 2
-    assert read(variants, Reading()) is variants
-    release = anonymize(small_csv, epsilon=2, delta="0.01", reading=reading)
-    assert release.abstractions == (reading.abstraction,) and release.is_abstracted
-    assert not anonymize(small_csv, epsilon=2, delta="0.01").is_abstracted
-    assert parse_ladder("full, prefix:1") == (FULL, reading.abstraction)

@@ -12,7 +12,6 @@ from timed_log import timed_frame
 from travas import Attribute, Optimal, Times, verify
 from travas.errors import OutputError
 from travas.log.escaped_names import escape_cell
-from travas.outputs.event_tables import MISSING
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.verification.opened import read_release
 
@@ -64,13 +63,6 @@ def test_pm4py_reads_variants_and_times_of_one_type(
             assert dict(pm4py.get_variants(frame)) == expected
         verify(guarantee(path), path)
         assert json.loads(guarantee(path).read_text())["release"]["profile"] == "pm4py"
-
-
-def test_missing_values_are_named_for_pm4py(synthetic: SyntheticRelease, tmp_path: Path) -> None:
-    frame = pd.read_csv(synthetic.write(tmp_path / "p.csv", profile="pm4py"))
-    plain = pd.read_csv(synthetic.write(tmp_path / "t.csv"))
-    assert plain["case:sex"].isna().sum() == (frame["case:sex"] == MISSING).sum() > 0
-    assert frame["case:age"].dtype.kind == plain["case:age"].dtype.kind == "f" or frame["case:age"].dtype.kind == "i"
 
 
 def test_a_spreadsheet_finds_no_formula_and_reading_back_gives_the_names(variants: Any, tmp_path: Path) -> None:

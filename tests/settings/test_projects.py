@@ -242,16 +242,3 @@ def test_init_asks_five_questions_and_what_the_values_leave_open(
     written = tomllib.loads((folder / "travas.toml").read_text())
     assert travas("init", "dates.csv", "--force", "--set", "epsilon=2").code == 0 and len(asked) == 6 + 7
     assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2" and not written["period"]
-
-
-def test_doctor_writes_a_project_that_is_released_as_it_is(travas: Run, folder: Path) -> None:
-    text = (folder / "clinic.csv").read_text().replace("activity", "step").replace("timestamp", "at")
-    (folder / "odd.txt").write_text(text.replace(",", "|"))
-    ran = travas("doctor", "odd.txt", "--activity", "step", "-o", "found.toml")
-    assert ran.code == 0 and "travas release found.toml" in ran.out and not Ledger.default().history()
-    assert Project.load(folder / "found.toml").reading().activity == ("step",)
-    ran = travas("release", "found.toml")
-    assert (ran.code, ran.err) == (0, "") and (folder / "releases" / "whole-log" / "release.xes.gz").exists()
-    ran = travas("anonymize", "--project", "found.toml", "-o", "out.json")
-    assert (ran.code, ran.err) == (0, "") and "travas verify out.json" in ran.out
-    assert travas("doctor", "odd.txt", "-o", "found.toml").code == 2  # it exists

@@ -9,7 +9,6 @@ import pytest
 
 from travas import LogError, Reading, TravasError, read
 from travas.log import questions as q
-from travas.log.log import Log
 from travas.log.questions import Details, Totals
 
 TIMES = Reading(details=Details("read"))
@@ -163,7 +162,6 @@ def test_in_the_order_of_the_file_the_first_value_counts() -> None:
 
 REFUSED: dict[str, tuple[Any, Reading, str]] = {
     "numbers as times": (frame([1, 2]), TIMES, "'timestamp' has type Int64, whose values are not dates or timestamps"),
-    "clock times": (frame([datetime(2024, 1, 1).time()]), TIMES, "'timestamp' has type Time"),
     "unknown attribute": (
         frame(["2024-01-01"], None, chanel=["x"]),
         Reading(details=Details(attributes=("channel",))),
@@ -174,22 +172,7 @@ REFUSED: dict[str, tuple[Any, Reading, str]] = {
         Reading(details=Details(attributes=("age",))),
         "column 'age' has type Float64, whose values are not exact names",
     ),
-    "truths as numbers": (
-        frame(["2024-01-01"], None, age=[True]),
-        Reading(details=Details(numbers=("age",))),
-        "column 'age' has type Boolean, whose values are not numbers",
-    ),
-    "no timestamps": (
-        frame(["x"]).drop("timestamp"),
-        Reading(order="file", details=Details("read")),
-        "no timestamp column recognised",
-    ),
     "a mapping": ({("a",): 3}, TIMES, "times are to be measured, but the log was read without timestamps"),
-    "variants": (
-        Log.from_mapping({("a",): 3}),
-        Reading(details=Details(numbers=("age",))),
-        "the attribute 'age' is to be measured, but the log was read without it",
-    ),
 }
 
 

@@ -22,8 +22,8 @@ from travas.sources.reading import Reading
 from travas.synthesis.arrivals import Arrivals
 from travas.synthesis.durations import DurationShares
 from travas.synthesis.event_times import CalendarShares, bucket_of_throughput, hour_of_week, week_of, zone_of
-from travas.synthesis.measurements import TimeMeasurements, choose_blocks
-from travas.synthesis.shrinkage import Floats, deviating, shrunk, uniform
+from travas.synthesis.measurements import TimeMeasurements
+from travas.synthesis.shrinkage import Floats, shrunk, uniform
 from travas.trusted.samplers import Seeded
 from travas.trusted.stages import STANDARD_DEVIATION
 
@@ -67,15 +67,6 @@ def test_the_tree_always_returns_shares(noisy: list[float], deviation: float) ->
     assert shares.min() >= 0 and shares.sum() == pytest.approx(1)
 
 
-def test_only_what_noise_hardly_explains_differs_from_the_prior() -> None:
-    prior = np.tile([0.5, 0.5, 0.0], (3, 1))
-    noisy = np.array([[103.0, 97.0, 1.0], [160.0, 40.0, 1.0], [-4.0, 1.0, 2.0]])
-    rows, own = deviating(noisy, 3.0, prior)
-    assert rows[0] == pytest.approx(prior[0]) and rows[2] == pytest.approx(prior[2])
-    assert rows[1, 0] == pytest.approx(0.8, abs=0.01) and rows[1, 2] == 0
-    assert own.tolist() == [False, True, False]
-
-
 # ------------------------------------------------------------------------------------------------ zones and calendars
 
 
@@ -98,20 +89,6 @@ def test_generated_cases_start_when_cases_start() -> None:
     assert np.mean((hours % 24 >= 8) & (hours % 24 < 16)) > 0.8
     year = (starts >= FIRST_DAY) & (starts < FIRST_DAY + 52 * 604_800)
     assert np.mean(year) > 0.95
-
-
-def test_weeks_are_measured_in_the_recorded_period_and_a_block_more_at_either_end() -> None:
-    blocks = np.zeros(BLOCKS, dtype=np.int64)
-    assert choose_blocks(blocks + (np.arange(BLOCKS) == 5), 10, 3.0).tolist() == [4, 5, 6]  # the largest one
-    blocks[[0, 38, 40, 41, 42, 45, 127]] = [200, 130, 119, 500, 121, 400, 119]  # 10·3·4 = 120 is certain
-    assert choose_blocks(blocks, 10, 3.0).tolist() == [40, 41, 42, 43]
-    blocks[[0, 1]] = [900, 119]
-    assert choose_blocks(blocks, 10, 3.0).tolist() == [0, 1]
-    blocks[40] = 121
-    blocks[127] = 1000
-    assert choose_blocks(blocks, 10, 3.0).tolist() == [126, 127]
-    blocks[[0, 127]] = 0
-    assert choose_blocks(blocks, 10, 3.0).tolist() == list(range(37, 44))
 
 
 def test_a_stated_period_and_longest_case_bound_what_is_generated_and_cost_nothing() -> None:
