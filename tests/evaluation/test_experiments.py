@@ -159,6 +159,7 @@ def test_the_command_runs_and_says_that_it_is_confidential(grid: Path, tmp_path:
     assert json.loads(again.out)["runs"] == 31
 
 
+@pytest.mark.slow
 def test_the_grids_of_the_project_can_be_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = Path(__file__).parents[2] / "experiments"
     monkeypatch.syspath_prepend(str(folder.parent / "benchmarks"))  # as `make leaderboard` does

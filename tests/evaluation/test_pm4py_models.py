@@ -70,7 +70,7 @@ def small_logs(names: list[str]) -> st.SearchStrategy[PlainLog]:
     return st.dictionaries(traces, st.integers(1, 20), min_size=1, max_size=8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(small_logs(ODD_NAMES), small_logs(ODD_NAMES))
 def test_odd_names(original: PlainLog, released: PlainLog) -> None:
     assert agrees(original, released)

@@ -25,6 +25,7 @@ from travas.sources.spark import RemoteVariants
 from travas.trusted.guarantee import Counted
 from travas.trusted.samplers import Seeded
 
+pytestmark = pytest.mark.slow  # contract/test_adjacency.py has the quick run
 SINGLETONS = 5000
 LONG = 40
 
@@ -217,7 +218,6 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.slow
 def test_spark_connect(singletons: Path) -> None:
     """A separate server, and a client in a separate process that gets SPARK_REMOTE only."""
     if find_spec("grpc") is None:
