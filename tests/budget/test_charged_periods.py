@@ -194,28 +194,6 @@ def test_the_cost_of_any_history_is_that_of_its_plain_twin() -> None:
         assert max(basic(group)[0] for group in groups) == plain_cost(history)
 
 
-def test_a_year_on_the_command_line(
-    travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Releases of twelve months, each at the whole budget; the report says that only the largest one counts."""
-    monkeypatch.setenv("COLUMNS", "200")
-    assert travas("budget", "create", "hospital", "--epsilon", "1", "--delta", "1e-6").code == 0
-    words = ("anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--dataset", "hospital", "--grace", "7d")
-    for number in (1, 2, 7):
-        period = ("--period", f"2025-{number:02}", "--end-activity", "release", "-o", tmp_path / f"{number}.json")
-        ran = travas(*words, *period)
-        assert (ran.code, ran.err) == (0, "")
-    ran = travas(*words, "--period", "2025-02", "--end-activity", "release", "-o", tmp_path / "again.json")
-    assert ran.code == 3 and "nothing was released" in ran.err
-    shown = travas("budget", "show", "hospital")
-    assert "of different periods only the largest one counts" in shown.out and "ε = 1, δ = 1e-6" in shown.out
-    release, report = tmp_path / "1.json", tmp_path / "report.html"
-    assert travas("report", release, "-o", report, "--dataset", "hospital").code == 0
-    assert "of different periods only the largest one counts" in report.read_text()
-    assert "every event dated before 2025-02-01" in Path(f"{release}.guarantee.json").read_text()
-    assert travas("verify", release).code == 0
-
-
 def test_a_period_is_not_released_before_its_grace_period_has_passed(travas: Run, small_csv: Path) -> None:
     ran = travas(
         "anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--period", "9000-01", "--gap", "30d", "-o", "x.json"

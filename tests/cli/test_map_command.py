@@ -1,6 +1,5 @@
 """`travas map`: process maps on the command line, in other formats from a release, and what is refused."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -24,14 +23,6 @@ def release(log: Path, travas: Run) -> Path:
     ran = travas("map", log, *PARAMETERS, *parts, "-o", target, "--quiet")
     assert (ran.code, ran.out, ran.err) == (0, "", "")
     return target
-
-
-def test_the_output_is_described_as_a_process_map(log: Path, tmp_path: Path, travas: Run) -> None:
-    words = " ".join(travas("map", log, *PARAMETERS, "-o", tmp_path / "map.json").out.split())
-    assert words.startswith("Process map release") and "by noise alone" in words and "(start) →" in words
-    facts = json.loads(travas("map", log, *PARAMETERS, "--json", "-o", tmp_path / "map.csv").out)
-    assert facts["kind"] == "process map" and facts["standing"] == "proven"
-    assert facts["activities"] > 5 and facts["pairs"] > 20
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".dot", ".html", ".svg"])

@@ -40,40 +40,6 @@ def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, star
     assert json.loads(account.out)["datasets"][0]["spent"] == {"epsilon": "1", "delta": "1e-6"}
 
 
-@pytest.mark.parametrize(
-    ("settings", "described"),
-    [
-        (
-            {"mechanism": "prefix-tree", "max_length": 4, "prune": 8, "alphabet": "names.txt"},
-            {"max_length": 4, "prune": 8, "alphabet": ["in", "out", "visit"]},
-        ),
-        ({"mechanism": "utravas", "splits": 2}, {"splits": 2}),
-        ({"mechanism": "map", "parts": ("throughput", "rework")}, {"parts": ["rework", "throughput"]}),
-        (
-            {"mechanism": "synthesis", "attributes": ("ward", "age=0,40,80"), "event_attributes": ("ward=B|A",),
-             "zone": "Europe/Berlin", "resolution": "minute", "longest_case": 90},
-            {
-                "times": {
-                    "zone": "Europe/Berlin", "resolution": "minute", "weekend": [5, 6], "recorded": None, "longest_case": 90,
-                },
-                "attributes": [
-                    {"name": "ward", "bins": [], "values": []},
-                    {"name": "age", "bins": ["0", "40", "80"], "values": []},
-                ],
-                "event_attributes": [{"name": "ward", "bins": [], "values": ["A", "B"]}],
-            },
-        ),
-        ({"mechanism": "synthesis", "times": "none"}, {"times": None}),
-    ],
-)  # fmt: skip
-def test_every_mechanism_is_made_with_its_options(
-    settings: dict[str, Any], described: dict[str, object], tmp_path: Path
-) -> None:
-    (tmp_path / "names.txt").write_text("in\nvisit\nout\n")
-    stated = Project(home=tmp_path).with_values(SIGNED | settings).mechanism().describe()
-    assert stated["mechanism"] == settings["mechanism"] and {name: stated[name] for name in described} == described
-
-
 def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start: Start, folder: Path) -> None:
     start()
     assert travas("release", "--period", "2026-01", "--quiet").code == 0

@@ -81,21 +81,6 @@ def test_all_findings_are_reported_at_once(tmp_path: Path) -> None:
     assert {("duplicates", "choice"), ("ties", "choice"), ("order", "fact")} <= said and ("time", "problem") not in said
 
 
-def test_the_doctor_names_parameters_and_the_command_line_its_options(tmp_path: Path, travas: Run) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text(BAD.replace("never", "2024-02-03 10:00").replace("T08:00+01:00", " 08:00"))
-    found = {finding.topic: finding for finding in doctor(log).findings if finding.field}
-    assert {topic: finding.field for topic, finding in found.items()} == {
-        "missing": "on_missing", "duplicates": "duplicate_events", "ties": "ties", "persons": "unit", "lifecycle": "lifecycle",
-    }  # fmt: skip
-    assert all(f"set {finding.field}" in finding.text and "--" not in finding.text for finding in found.values())
-    shown = travas("doctor", log).out
-    for option in ("--on-missing", "--duplicate-events", "--ties", "--unit"):
-        assert f"(option {option})" in " ".join(shown.replace("│", " ").split())
-    fields = {each["field"] for each in json.loads(travas("doctor", log, "--json").out)["findings"]}
-    assert fields == {None, "on_missing", "duplicate_events", "ties", "unit", "lifecycle"}
-
-
 def test_nothing_that_decides_about_privacy_is_proposed(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(BAD)
     reading = doctor(tmp_path / "log.csv").reading

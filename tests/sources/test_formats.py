@@ -159,23 +159,3 @@ def test_names_are_recognised_unless_two_columns_have_one(role: str, first: str,
     assert recognised(role, ["x", first, "y"]) == first and recognised(role, ["x", "y", second]) == second
     assert recognised(role, [first, second]) is None and candidates(role, [first, second]) == [first, second]
     assert recognised(role, [first, second, STANDARD[role][0]]) == STANDARD[role][0]
-
-
-@pytest.mark.parametrize(
-    ("form", "text", "seconds"),
-    [
-        ("epoch-seconds", "86400", 86400),
-        ("epoch-seconds", "0,5", 0.5),
-        ("epoch-milliseconds", "1500", 1.5),
-        ("epoch-microseconds", "-1000000", -1),
-        ("excel", "25569.5", 43200),
-        ("%m/%d/%Y %I:%M %p", "01/01/1970 01:00 PM", 46800),
-    ],
-)
-def test_numbers_as_times(form: str, text: str, seconds: float, tmp_path: Path) -> None:
-    from travas.sources.instants import UnknownFormatError, instants
-
-    assert instants(pl.Series([text, None]), form)[0].to_physical().to_list() == [round(seconds * 1e6), None]
-    for wrong in ("x", "1e5", "0x1", "1.", "١"):
-        with pytest.raises(UnknownFormatError):
-            instants(pl.Series([wrong]), form)
