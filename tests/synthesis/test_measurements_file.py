@@ -13,7 +13,7 @@ from travas.outputs.write import write_hospital_log
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 
 
-@pytest.mark.parametrize("name", ["s.xes.gz", "s.csv", "s.parquet"])
+@pytest.mark.parametrize("name", ["s.xes.gz", "s.parquet"])
 def test_more_is_generated_from_a_log_of_any_format(name: str, tmp_path: Path, travas: Run) -> None:
     log, out, more = write_hospital_log(tmp_path / "hospital.csv"), tmp_path / name, tmp_path / "more.json"
     assert travas("synthesize", log, *PARAMETERS, "-o", out).code == 0

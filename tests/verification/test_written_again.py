@@ -51,7 +51,7 @@ NAMES = ["register", "visit", "release", "call"]
 def timed(zone: str) -> Release:
     bins: list[int | str] = [-20, 0, "20.5", 40]
     return synthesize(
-        timed_frame(), epsilon=2, delta="1e-6", times=Times(zone), attributes=["sex", Attribute("age", bins)]
+        timed_frame(1_500), epsilon=2, delta="1e-6", times=Times(zone), attributes=["sex", Attribute("age", bins)]
     )
 
 
@@ -142,7 +142,7 @@ def test_an_honest_event_log_verifies_in_every_format(name: str, tmp_path: Path)
             assert verify(*signed(path)).digest_checked
 
 
-@pytest.mark.parametrize("cases", [0, 10, 5_000])
+@pytest.mark.parametrize("cases", [0, 1_000])
 def test_a_log_generated_again_verifies(cases: int, tmp_path: Path) -> None:
     release = synthesize(STAYS, epsilon=5, delta="1e-6").regenerate(cases=cases, seed=1)
     for suffix in WRITERS:
