@@ -85,15 +85,38 @@ def test_results_are_reproduced_by_their_seeds_and_done_once(grid: Path, tmp_pat
     assert not (tmp_path / "first.parquet.journal").exists()
 
 
+WAITING = """
+import time
+from pathlib import Path
+
+journal, wait = (Path(__file__).with_name(name) for name in ("results.parquet.journal", "wait"))
+
+
+def metric(a, b):
+    while wait.exists() and journal.read_bytes().count(b"\\n") >= 3:
+        time.sleep(0.01)
+    return 1
+"""
+
+
 @pytest.mark.usefixtures("in_process")
-def test_a_killed_experiment_resumes_where_it_stopped(grid: Path, tmp_path: Path) -> None:
+def test_a_killed_experiment_resumes_where_it_stopped(
+    grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A metric waits after the third run, so that the experiment is killed in the middle on any machine."""
     results = tmp_path / "results.parquet"
     journal = tmp_path / "results.parquet.journal"
+    (tmp_path / "waiting.py").write_text(WAITING)
+    (tmp_path / "wait").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.syspath_prepend(tmp_path)
+    grid.write_text(GRID.replace("[metrics]", '[metrics]\n"waiting:metric" = 1'))
     command = [sys.executable, "-m", "travas", "experiment", str(grid), "-o", str(results), "--workers", "1"]
     with subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
+    (tmp_path / "wait").unlink()
     assert not results.exists()
     with journal.open("a") as out:
         out.write('{"key": "cut off by the ki')
