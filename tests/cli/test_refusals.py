@@ -61,27 +61,6 @@ def test_the_log_itself_is_never_the_output(travas: Run, small_csv: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("anonymize", "log.csv", *SIGNED, "-o", "out.json", "--unit", "patient", "--max-cases"),
-        ("map", "log.csv", *SIGNED, "-o", "out.json", "--stated-cases"),
-        ("report", "guarantee.json", "out.json", "-o", "report.html", "--stated-cases"),
-        ("synthesize", "--from", "s.json", "-o", "out.json", "--cases"),
-        ("experiment", "grid.toml", "--workers"),
-        ("serve", "--port"),
-        ("budget", "plan", *SIGNED, "--releases"),
-    ],
-    ids=lambda words: f"{words[0]} {words[-1]}",
-)
-@pytest.mark.parametrize("text", ["x", "1.5", "9" * 20])
-def test_every_whole_number_is_parsed_in_one_way(travas: Run, words: tuple[str, ...], text: str) -> None:
-    field = words[-1][2:].replace("-", "_")
-    ran = travas(*words, text)
-    why = f"{field} is {text!r}: it must be a whole number of at most 19 digits (option {words[-1]})"
-    assert ran.code == 2 and ran.err == f"travas: {why}\n"
-
-
-@pytest.mark.parametrize(
     ("words", "why"),
     [
         (("verify", "out.guarantee.json", "--epsilon", 1), "remove epsilon"),

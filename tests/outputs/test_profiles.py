@@ -10,7 +10,6 @@ import pytest
 import travas as package
 from timed_log import timed_frame
 from travas import Attribute, Optimal, Times, verify
-from travas.errors import OutputError
 from travas.log.escaped_names import escape_cell
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.verification.opened import read_release
@@ -71,10 +70,3 @@ def test_a_spreadsheet_finds_no_formula_and_reading_back_gives_the_names(variant
     assert {r"\u{3D}1+2", "-", r"\u{40}x", "ä"} <= names
     assert {name for trace in read_release(path).variants for name in trace} == {"=1+2", 'b;\t"c"', "ä", "-", "@x"}
     verify(guarantee(path), path)
-
-
-@pytest.mark.parametrize("suffix", [".xes", ".json"])
-def test_other_formats_are_refused(suffix: str, variants: Any, tmp_path: Path) -> None:
-    with pytest.raises(OutputError) as error:
-        variants.write(tmp_path / f"out{suffix}", profile="pm4py")
-    assert error.value.field == "profile" and not list(tmp_path.iterdir())
