@@ -37,15 +37,8 @@ HALF = "x\ud800"
 
 STATED: dict[str, tuple[str, Callable[[], Any]]] = {
     "alphabet": ("alphabet", lambda: travas.Synthesis(1, "1e-6", alphabet=["a", HALF])),
-    "alphabet of two columns": (
-        "alphabet",
-        lambda: travas.PrefixTree(1, "1e-6", alphabet=[("a", HALF)], max_length=3, prune=20),
-    ),
     "attribute": ("attributes", lambda: travas.Attribute(HALF)),
     "activity": ("activity", lambda: travas.Reading(activity=(HALF,))),
-    "columns": ("columns", lambda: travas.Log.from_mapping({(("a", "b"),): 9}, ("concept:name", HALF))),
-    "case": ("case", lambda: travas.Reading(case=HALF)),
-    "query": ("query", lambda: travas.Reading(query=f"select '{HALF}'")),
     "where": ("where", lambda: travas.Reading(where=(("ward", HALF),))),
     "end activity": ("end_activity", lambda: travas.Period("2025-01", end_activity=(HALF,))),
     "group": ("abstraction", lambda: travas.Abstraction.from_json([{"group": [[HALF, "a"]]}])),

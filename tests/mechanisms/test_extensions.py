@@ -7,17 +7,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_package import LOG, write_package
 
 from travas import Ledger, Log, Optimal, ParameterError, Standing, anonymize, verify
 from travas.errors import VerificationError
 from travas.mechanisms import from_description, mechanism
 from travas.releases.release import name_of
 
+LOG = {("a", "b"): 400, ("a",): 300}
+MODULE = '''
+"""A package that travas does not know."""
+import attrs
+import travas
+
+@attrs.frozen(slots=False)
+class Mine(travas.Optimal):
+    """The optimal mechanism, extended."""
+
+def strict(epsilon, delta, *, unit, minimum_cases=10):
+    """Built from a verified part alone."""
+    return travas.Optimal(epsilon, delta, minimum_cases, unit=unit)
+
+def unmade(epsilon, delta, *, unit):
+    raise KeyError("SECRET")
+
+def nothing(epsilon, delta, *, unit):
+    return "no mechanism"
+
+LIMIT = 3
+'''
+
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    return write_package(tmp_path, monkeypatch)
+    """The name of the package, which can be imported from its folder."""
+    name = f"elsewhere_{tmp_path.name}".replace("-", "_")
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
 
 
 def test_what_is_built_from_our_parts_has_theirs(package: str) -> None:

@@ -1,28 +1,18 @@
 """Result: what its screens show is what was released, decisions are kept, and nothing true of the log is on a public screen."""
 
+# ruff: noqa: F401, F811
+
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from archived import KINDS, Bench
+from archived import KINDS, Bench, bench, releases
 
 import travas
 from travas.web.releases import VIEW, Record, finish
 from travas.web.result import PANELS
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    found = Bench.at(tmp_path_factory.mktemp("bench"))
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
-def releases(bench: Bench) -> dict[str, Record]:
-    return {kind: bench.made(**options) for kind, options in KINDS.items()}
 
 
 @pytest.mark.parametrize("kind", KINDS)
