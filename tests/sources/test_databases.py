@@ -282,11 +282,9 @@ def test_an_empty_sqlite_table_is_an_empty_log_and_text_must_be_utf8(tmp_path: P
 def test_duckdb_can_be_interrupted(in_duckdb: Path) -> None:
     slow = "SELECT e.* FROM events e, (SELECT count(*) AS n FROM range(200_000_000_000) t(i) WHERE hash(i) = 0) s"
     assert dict(read(in_duckdb, TABLE).items()) == EXPECTED  # all is imported
-    begun = time.monotonic()
     Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         read(in_duckdb, Reading(query=slow))
-    assert 1 < time.monotonic() - begun < 120
     assert dict(read(in_duckdb, TABLE).items()) == EXPECTED
 
 
