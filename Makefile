@@ -180,8 +180,7 @@ sbom: .venv/made ## the software bill of materials of travas with all extras: bu
 fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS=60
 	$(BIN)/python tests/fuzz/mutations.py $(SECONDS)
 
-screenshots: .venv/installed-test ## the pictures of the page in docs/images
-	PYTHONPATH=tests $(BIN)/python tests/e2e/screenshots.py
+screenshots: .venv/installed-test ## the pictures of maps in docs/images
 	PYTHONPATH=tests $(BIN)/python tests/e2e/map_screenshots.py
 
 clean:

@@ -23,14 +23,6 @@ def test_every_kind_has_an_outlook_without_a_log() -> None:
     assert "weak below about 520 cases" in found[2].facts
 
 
-@pytest.mark.parametrize(("epsilon", "cases", "weak"), [("0.5", 900, True), ("0.5", 1100, False), ("1", 900, False)])
-def test_a_synthetic_log_of_few_cases_is_called_weak(epsilon: str, cases: int, weak: bool) -> None:
-    made = mechanisms(epsilon, "1e-6")
-    words = advice(made, cases)
-    assert ("is weak" in words[0]) == weak and (words == ADVICE) == (not weak)
-    assert ("weak" in outlooks(made, cases)[2].facts[-1]) == weak
-
-
 def test_persons_with_several_cases_need_more_of_them() -> None:
     alone, several = (mechanisms(1, "1e-6", unit) for unit in (PrivacyUnit(), PrivacyUnit("patient", 4)))
     assert advice(alone, 1000) == ADVICE != advice(several, 1000)

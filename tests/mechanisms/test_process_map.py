@@ -197,13 +197,6 @@ def test_shares_that_are_not_used_go_to_the_pairs() -> None:
         assert sum(plan.share for plan in process_map(parts=parts).plans()) == 1
 
 
-@pytest.mark.parametrize("parts", ["durations", ["cost"], [1], 3])
-def test_parts_are_a_list_of_known_names(parts: Any) -> None:
-    with pytest.raises(ParameterError) as refused:
-        process_map(parts=parts)
-    assert refused.value.field == "parts"
-
-
 def test_the_threshold_decides_about_activities() -> None:
     rule = process_map("4", "1e-3")
     silent = without_noise(rule)
