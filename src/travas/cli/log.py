@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -132,16 +133,14 @@ def _of_log(
 def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, delta: str, cases: int | None) -> None:
     """What each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
     from ..evaluation.forecast import LOOKING
-    from ..evaluation.kinds import advice, mechanisms, outlooks, trials
+    from ..evaluation.kinds import advice, mechanisms, outlook, trials
 
     reading = project.reading()
     with progress("building and verifying the noise"):
         made = mechanisms(epsilon, delta, reading.privacy_unit)
-        views, rule = outlooks(made, cases), made["variants"]
+        views, rule = {each: outlook(one, cases) for each, one in made.items()}, made["variants"]
         words = [*advice(made, cases), *_weak([rule], cases)]
-    kinds = [
-        {"kind": view.alternative, "mechanism": name_of(view.mechanism), "facts": list(view.facts)} for view in views
-    ]
+    kinds = [{"kind": each, "mechanism": name_of(made[each]), "facts": list(found)} for each, found in views.items()]
     facts: dict[str, Any] = {
         "confidential": log is not None,
         "epsilon": epsilon,
@@ -149,26 +148,25 @@ def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, de
         "kinds": kinds,
         "advice": words,
     }
-    rows = [row for view in views for row in named(view.alternative, view.facts)]
+    rows = [row for each, found in views.items() for row in named(each, found)]
     parts: list[Table | str] = [Table(f"Kinds of release at {_at(rule)}", rows), *words]
     if log is not None:
         with progress("trying each kind of release on the log"):
             tried = trials(log, made, reading)
-        facts["trials"] = {trial.alternative: trial.facts for trial in tried}
+        facts["trials"] = tried
         title = f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)"
-        parts += ["", Table(title, list(map(_tried, tried)), "yellow"), LOOKING]
+        parts += ["", Table(title, list(starmap(_tried, tried.items())), "yellow"), LOOKING]
     answer(as_json, facts, *parts)
 
 
-def _tried(trial: Trial) -> tuple[str, ...]:
-    facts = trial.facts
-    if trial.alternative == "process map":
+def _tried(kind: str, facts: Trial) -> tuple[str, ...]:
+    if kind == "process map":
         kept = f"{facts['kept_mass']:.1%} of the directly-follows mass has its pair in the map"
-        return trial.alternative, f"numbers off by {facts['count_error']:.1%}", kept
+        return kind, f"numbers off by {facts['count_error']:.1%}", kept
     similar = "not computed, too many variants" if facts["similarity"] is None else f"{facts['similarity']:.3f}"
     kept = f"{facts['case_coverage']:.1%} of the cases have a released variant"
     number = number_of(int(facts["variants"] or 0), "variants")
-    return trial.alternative, f"similarity {similar}", f"{kept}; {number}"
+    return kind, f"similarity {similar}", f"{kept}; {number}"
 
 
 # --------------------------------------------------------------------------------------------------------- compare

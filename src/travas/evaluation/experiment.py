@@ -1,4 +1,4 @@
-"""Experiments on grids of (log, mechanism, ε, δ, run): seeded, resumable and parallel. The results are confidential.
+"""Experiments on grids of (log, mechanism, ε, δ, run): seeded, resumable and parallel. Results and means are confidential.
 
 A grid is a TOML file: docs/experiments.md. Every finished run is immediately written as a line to a journal next to the
 results, so that a killed experiment loses only unfinished runs. A failed run is a result: its release counts as empty,
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from importlib.util import find_spec
 from itertools import groupby, product
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import NormalDist, fmean, stdev
 from typing import IO, TYPE_CHECKING, Any
 
 import attrs
@@ -465,3 +467,51 @@ def _table(grid: Grid, done: Mapping[str, dict[str, Any]]) -> pl.DataFrame:
     rows = [done[cell.key] for cell in grid.cells() if cell.key in done]
     schema = {name: types.get(name, pl.Float64) for name in names}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+# ------------------------------------------------------------------------------------------------------ the means
+
+_T = (
+    12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139, 2.200985,
+    2.178813, 2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922, 2.093024, 2.085963, 2.079614, 2.073873,
+    2.068658, 2.063899, 2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272,
+)  # fmt: skip
+"""The 97.5 % quantiles of Student's t distribution with 1 to 30 degrees of freedom."""
+
+_KEYS = ("log", "unit", "max_cases", "label", "mechanism", "epsilon", "delta")
+
+
+def summary(grid: Grid, results: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each log, mechanism, ε, δ and metric: the mean of its runs and the interval of the mean."""
+    import polars as pl
+
+    rows = []
+    for key, runs in results.group_by(_KEYS, maintain_order=True):
+        for metric, most in grid.metrics.items():
+            wanted = runs.filter(pl.col("run") < most)[metric]
+            values = wanted.drop_nulls().to_list()
+            found = (metric, find_metric(metric).better, len(values), wanted.null_count(), *mean_with_interval(values))
+            rows.append((*key, *found))
+    names = (*_KEYS, "metric", "better", "runs", "failed", "mean", "low", "high")
+    types: dict[str, Any] = dict.fromkeys(("max_cases", "runs", "failed"), pl.Int64)
+    types |= dict.fromkeys(("epsilon", "delta", "mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in names}, orient="row")
+
+
+def mean_with_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+    """Return the mean of independent values and its 95 % interval by Student's t; None for what is not known."""
+    if not values:
+        return None, None, None
+    mean = fmean(values)
+    if len(values) == 1:
+        return mean, None, None
+    half = _student(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def _student(freedom: int) -> float:
+    """Return the 97.5 % quantile; beyond the table, by the expansion of Cornish and Fisher."""
+    if freedom <= len(_T):
+        return _T[freedom - 1]
+    z = NormalDist().inv_cdf(0.975)
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -25,7 +24,7 @@ from ..mechanisms.process_map import ProcessMap
 from ..mechanisms.synthesis import Synthesis
 from ..releases.estimate import keep_curve_of
 from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
-from ..releases.release import count_noun, counted_of, kind_of
+from ..releases.release import count_noun, counted_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.durations import STANDS_OUT
@@ -63,33 +62,12 @@ ADVICE = (
 )
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """What an alternative can do at (ε, δ), from public numbers alone.
+Trial = dict[str, float | None]
+"""How an alternative performed on one log, as a mean of runs with seeded noise. Confidential.
 
-    Attributes:
-        alternative: What is compared.
-        mechanism: What makes it.
-        facts: What follows from ε and δ, in words.
-    """
-
-    alternative: Alternative
-    mechanism: Mechanism
-    facts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How an alternative performed on one log, as a mean of runs with seeded noise. Confidential.
-
-    Attributes:
-        alternative: What is compared.
-        facts: Of variants and synthetic logs `case_coverage`, `similarity` (None where the logs have too many variants to
-            compute it here) and `variants`; of a map `count_error` and `kept_mass`, as in `MapComparison`.
-    """
-
-    alternative: Alternative
-    facts: dict[str, float | None]
+Of variants and synthetic logs `case_coverage`, `similarity` (None where the logs have too many variants to compute it
+here) and `variants`; of a map `count_error` and `kept_mass`, as in `MapComparison`.
+"""
 
 
 def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[Alternative, Mechanism]:
@@ -97,16 +75,16 @@ def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> 
     return {each: mechanism(name, epsilon, delta, unit=unit) for each, name in ALTERNATIVES.items()}
 
 
-def outlooks(made: dict[Alternative, Mechanism], stated_cases: int | None = None) -> list[Outlook]:
-    """What each alternative can do, without any log."""
-    check_stated_cases(stated_cases)
-    return [Outlook(each, rule, _facts(rule, stated_cases)) for each, rule in made.items()]
-
-
-def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
+def outlook(rule: Mechanism, cases: int | None = None) -> tuple[str, ...]:
+    """What can be expected of a release, in sentences without a full stop, from public numbers alone."""
+    check_stated_cases(cases)
+    if isinstance(rule, Synthesis):
+        return _synthetic_facts(rule, cases)
+    if isinstance(rule, ProcessMap):
+        return _map_facts(rule)
     curve = keep_curve_of(rule)
     if curve is None:
-        return outlook(rule, cases)
+        return ()
     half, always = curve.first_above(HALF), curve.always_kept
     where = f" on {curve.rung}" if curve.rungs else ""
     share = "" if cases is None else f": {always / cases:.2%} of {cases:,} cases"
@@ -116,8 +94,7 @@ def _facts(rule: Mechanism, cases: int | None) -> tuple[str, ...]:
 def advice(made: dict[Alternative, Mechanism], stated_cases: int | None = None) -> tuple[str, ...]:
     """When to use which kind of release, in plain words, from public numbers alone."""
     rule = made["synthetic log"]
-    enough = enough_cases(rule)
-    if stated_cases is None or enough is None or stated_cases >= enough:
+    if stated_cases is None or stated_cases >= enough_cases(rule):
         return ADVICE
     weak = (
         f"With {stated_cases:,} cases at ε = {as_text(rule.epsilon)} a synthetic log is weak: much of what it shows may be "
@@ -126,24 +103,26 @@ def advice(made: dict[Alternative, Mechanism], stated_cases: int | None = None) 
     return weak, ADVICE[0], *ADVICE[2:]
 
 
-def trials(source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING) -> list[Trial]:
+def trials(
+    source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING
+) -> dict[Alternative, Trial]:
     """Try every alternative on a log with seeded noise. Confidential: nothing is released and nothing is charged."""
-    found = []
+    found: dict[Alternative, Trial] = {}
     for alternative, rule in made.items():
         log = read(source, reading.for_counts_of(counted_of(rule))).canonical()
         if not len(log):
             raise EmptyLogError("the log is empty: there is nothing to forecast")
         releases: list[Any] = [with_random_bytes(rule, Seeded(seed)).release(log) for seed in range(RUNS)]
-        found.append(Trial(alternative, (_of_maps if kind_of(rule) == "process map" else _of_logs)(log, releases)))
+        found[alternative] = (_of_maps if isinstance(rule, ProcessMap) else _of_logs)(log, releases)
     return found
 
 
-def _of_maps(log: Log, releases: Sequence[Any]) -> dict[str, float | None]:
+def _of_maps(log: Log, releases: Sequence[Any]) -> Trial:
     compared = [compare_map(log, release) for release in releases]
     return {name: fmean(getattr(each, name) for each in compared) for name in ("count_error", "kept_mass")}
 
 
-def _of_logs(log: Log, releases: Sequence[Any]) -> dict[str, float | None]:
+def _of_logs(log: Log, releases: Sequence[Any]) -> Trial:
     few = max(len(log), *(len(release.variants) for release in releases)) <= MOST_VARIANTS
     return {
         "case_coverage": fmean(metrics.case_coverage(log, release) for release in releases),
@@ -172,17 +151,8 @@ DISTINCT_PAIRS = 10
 _ONE = "an attribute"
 
 
-def outlook(rule: Mechanism, stated_cases: int | None) -> tuple[str, ...]:
-    """What can be expected of a release without a keep curve, in sentences without a full stop, from public numbers alone."""
-    if kind_of(rule) == "synthetic log":
-        return synthetic_facts(cast(Synthesis, rule), stated_cases)
-    return _map_facts(cast(ProcessMap, rule)) if kind_of(rule) == "process map" else ()
-
-
-def enough_cases(rule: Mechanism) -> int | None:
-    """Return the number of cases from which a synthetic log is not called weak, rounded; None for other kinds."""
-    if kind_of(rule) != "synthetic log":
-        return None
+def enough_cases(rule: Mechanism) -> int:
+    """Return the number of cases from which a synthetic log is not called weak, rounded."""
     return _rounded(ENOUGH_PER_DEVIATION * cast(Synthesis, rule).noise.stage(TRANSITIONS).deviation)
 
 
@@ -206,17 +176,16 @@ def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
     )
 
 
-def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
-    """What can be expected of a synthetic log, in words."""
+def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
-    shared, enough = variants.threshold / variants.contribution, enough_cases(rule) or 0
+    shared, enough = variants.threshold / variants.contribution, enough_cases(rule)
     facts = (
         f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
         f"if most cases have such a variant, and fewer than about {_rounded(FEW_RESIDUAL * steps.deviation):,} have not, a "
         "release of variants is expected to be slightly more similar to the log",
         f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
         "range of lengths",
-        *detail_facts(rule, cases),
+        *_detail_facts(rule, cases),
     )
     if cases is None:
         return (*facts, f"weak below about {enough:,} cases")
@@ -224,7 +193,7 @@ def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     return (*facts, f"for {cases:,} cases: {strength}")
 
 
-def detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
+def _detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     """What times and one attribute would add to a synthetic log, in words."""
     detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
     stage = detailed.noise.stage

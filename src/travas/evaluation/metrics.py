@@ -91,25 +91,17 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
     _check_memory(len(rows), len(columns))
     longest = max((len(trace) for trace in (*rows, *columns)), default=0)
     kind = np.uint8 if longest < 2**8 else np.uint16 if longest < 2**16 else np.uint32
-    letter = _Letters().__getitem__  # every activity becomes one character, so text distances are trace distances
-    left, right = (["".join(map(letter, trace)) for trace in traces] for traces in (rows, columns))
-    if not left or not right:
-        return np.zeros((len(left), len(right)), dtype=kind)
+    if not rows or not columns:
+        return np.zeros((len(rows), len(columns)), dtype=kind)
+    codes: dict[Activity, int] = {}
+    left, right = (
+        [[codes.setdefault(activity, len(codes)) for activity in trace] for trace in traces]
+        for traces in (rows, columns)
+    )
     distances: NDArray[np.unsignedinteger[Any]] = cdist(
         left, right, scorer=Levenshtein.distance, dtype=kind, workers=-1
     )
     return distances
-
-
-class _Letters(dict[Activity, str]):
-    """Maps up to a million activities to characters: all code points except surrogates."""
-
-    def __missing__(self, activity: Activity) -> str:
-        number = len(self)
-        if number >= 0x110000 - 0x800:
-            raise LogError(f"the logs have more than {number:,} activities, which is the maximum that can be compared")
-        letter = self[activity] = chr(number if number < 0xD800 else number + 0x800)
-        return letter
 
 
 def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]) -> float:

@@ -133,7 +133,7 @@ def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind
     words: dict[Kind, str] = dict.fromkeys(KINDS, "")
     try:
         made: Any = mechanisms(project.required("epsilon"), project.required("delta"), project.unit)
-        enough = enough_cases(made["synthetic log"]) or 0
+        enough = enough_cases(made["synthetic log"])
         noise = 2 * made["process map"].noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
         curve = keep_curve_of(made["variants"])
         half = curve.first_above(explain.HALF) if curve else 0
