@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import polars as pl
@@ -177,12 +177,15 @@ class Examination:
             return sheet_table(path, self.reading.sheet, str(path))
         tables = {name: sheet_table(path, name, str(path)) for name in names}
         best = max(names, key=lambda name: (_roles(tables[name].columns), tables[name].height * tables[name].width))
-        others = ", ".join(repr(name) for name in names if name != best)
-        self.findings.append(
-            Observation("sheet", f"{best!r} looks most like events; the others are {others}", "choice")
-        )
-        self.reading = attrs.evolve(self.reading, sheet=best)
+        self._choose("sheet", best, names)
         return tables[best]
+
+    def _choose(self, what: Literal["sheet", "table"], best: str, names: Sequence[str]) -> None:
+        others = ", ".join(repr(name) for name in names[:10] if name != best)
+        text = f"{best!r} looks most like events; the others are {others}"
+        self.findings.append(Observation(what, text, "choice", what))
+        setting: dict[str, Any] = {what: best}
+        self.reading = attrs.evolve(self.reading, **setting)
 
     def of_database(self, source: str | Path) -> pl.DataFrame:
         """Return all columns of a query, or of the table that is set or looks most like events. Its rows have no order."""
@@ -193,10 +196,7 @@ class Examination:
             tables = tables_of(source)
             if len(tables) > 1:
                 best = max(tables, key=lambda name: (_roles(tables[name]), len(tables[name])))
-                others = ", ".join(repr(name) for name in list(tables)[:10] if name != best)
-                text = f"{best!r} looks most like events; the others are {others}"
-                self.findings.append(Observation("table", text, "choice", "table"))
-                self.reading = attrs.evolve(self.reading, table=best)
+                self._choose("table", best, [*tables])
         table, where, _ = database_table(source, self.reading, "all")
         self.findings.append(Observation("format", where))
         return table
@@ -211,7 +211,7 @@ class Examination:
         for index, name in enumerate(map(str, frame.columns)):
             values = frame.iloc[:, index].rename(name)
             try:
-                columns.append(column_of_pandas(values, "number"))
+                columns.append(column_of_pandas(values, "numbers"))
             except LogError as error:
                 self._types[name] = str(error)
                 texts = [None if value is None or value != value else str(value) for value in values]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import attrs
 import polars as pl
@@ -51,8 +52,10 @@ class ColumnSearch:
     def find(self) -> Reading:
         """Return the reading with the columns, the time format and the transitions that are needed."""
         self._timestamp()
-        self._case()
-        self._activity()
+        if (case := self._named("case", self.case)) is not None:
+            self.reading = attrs.evolve(self.reading, case=case)
+        if (activity := self._named("activity", self.activity)) is not None:
+            self.reading = attrs.evolve(self.reading, activity=(activity,))
         self._lifecycle()
         self._persons()
         return self.reading
@@ -139,27 +142,17 @@ class ColumnSearch:
         values = self._sample[name].drop_nulls().head(50)
         return len(values) > 0 and bool(values.str.contains(_CLOCK).all())
 
-    def _case(self) -> None:
-        if self.case is not None:
-            self._note("case", f"column {self.case!r}")
-            return
-        possible = candidates("case", self.table.columns) or self._by_values(most=True)
+    def _named(self, role: Literal["case", "activity"], known: str | None) -> str | None:
+        """Return the column to set for a role; None if it is known, or if there is none."""
+        if known is not None:
+            self._note(role, f"column {known!r}")
+            return None
+        possible = candidates(role, self.table.columns) or self._by_values(most=role == "case")
         if not possible:
-            self._note("case", "no column identifies cases; set case", "problem", "case")
-            return
-        self.reading = attrs.evolve(self.reading, case=possible[0])
-        self._say("case", possible[0], possible)
-
-    def _activity(self) -> None:
-        if self.activity is not None:
-            self._note("activity", f"column {self.activity!r}")
-            return
-        possible = candidates("activity", self.table.columns) or self._by_values(most=False)
-        if not possible:
-            self._note("activity", "no column of activities; set activity", "problem", "activity")
-            return
-        self.reading = attrs.evolve(self.reading, activity=(possible[0],))
-        self._say("activity", possible[0], possible)
+            self._note(role, f"no column has the {role}; set {role}", "problem", role)
+            return None
+        self._say(role, possible[0], possible)
+        return possible[0]
 
     def _by_values(self, *, most: bool) -> list[str]:
         """Return columns whose values repeat, those with the most or with the fewest different values first."""
@@ -205,19 +198,13 @@ class ColumnSearch:
             self._note("lifecycle", f"column {name!r}: {shown}; all events are read")
             return
         if name == standard and set(ends) <= {*spellings("complete")}:
-            self.reading, how, field = (
-                attrs.evolve(reading, lifecycle="complete"),
-                "lifecycle to 'complete'",
-                "lifecycle",
-            )
+            self.reading, field, value = attrs.evolve(reading, lifecycle="complete"), "lifecycle", "'complete'"
         else:
             pairs = tuple((name, text) for text in ends)
             self.reading, field = attrs.evolve(reading, where=(*reading.where, *pairs)), "where"
-            how = f"where to {' and '.join(repr(f'{name}={text}') for text in ends)}"
-        text = (
-            f"column {name[:40]!r}: {shown}; to read every activity once, set {how}; otherwise it is read several times"
-        )
-        self._note("lifecycle", text, "choice", field)
+            value = " and ".join(repr(f"{name}={text}") for text in ends)
+        remedy = f"to read every activity once, set {field} to {value}; otherwise it is read several times"
+        self._note("lifecycle", f"column {name[:40]!r}: {shown}; {remedy}", "choice", field)
 
     def _persons(self) -> None:
         """Find columns that are named like a person and have one value in every case."""
