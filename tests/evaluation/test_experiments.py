@@ -16,6 +16,7 @@ from travas import LogError
 from travas.errors import OutputError
 from travas.evaluation.experiment import ORIGINAL, Grid, experiment, read_grid, seeded_release
 from travas.mechanisms import prefix_tree
+from travas.outputs.atomic import locked
 
 GRID = """
 epsilon = ["1", 0.1]
@@ -140,13 +141,8 @@ def test_a_failure_is_a_result_and_counts_as_an_empty_release(
 
 
 def test_another_experiment_on_the_same_results_is_refused(grid: Path, tmp_path: Path) -> None:
-    import fcntl
-
-    results = tmp_path / "results.parquet"
-    with (tmp_path / "results.parquet.journal").open("w") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(OutputError, match="another experiment"):
-            experiment(read_grid(grid), results, silent)
+    with locked(tmp_path / "results.parquet.journal"), pytest.raises(OutputError, match="another run"):
+        experiment(read_grid(grid), tmp_path / "results.parquet", silent)
 
 
 def test_a_file_that_does_not_contain_results_is_refused(grid: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
@@ -23,7 +23,7 @@ from itertools import groupby, product
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -33,7 +33,7 @@ from ..log.log import Log
 from ..mechanisms import MECHANISMS, find_mechanism, from_description
 from ..mechanisms.mechanism import Mechanism, Progress, with_random_bytes
 from ..mechanisms.registry import options_of
-from ..outputs.atomic import atomic_output, check_target
+from ..outputs.atomic import atomic_output, check_target, locked
 from ..outputs.guarantee_file import file_digest
 from ..releases.release import Frequencies, ReleasedLog, VariantRelease, check_frequencies, counted_of
 from ..sources.engine import read
@@ -296,8 +296,10 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
     if path.suffix != ".parquet":
         raise OutputError(f"{path}: unsupported file extension; use .parquet")
     check_target(path, "replace")
-    with _journal(path) as journal:
+    with ExitStack() as stack:
+        stack.enter_context(locked(_journal_path(path)))
         done = _results(path)
+        journal = stack.enter_context(_journal_path(path).open("a+", encoding="utf-8"))
         journal.seek(0)
         rows, complete = _rows(journal.read())
         journal.truncate(complete)  # an incomplete last line is removed
@@ -310,12 +312,9 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
             done |= {row["key"]: row for row in measured}
             progress(sum(cell.key in done for cell in cells) / len(cells))
         table = _table(grid, done)
-        try:
-            with atomic_output(path, "replace") as partial:
-                table.write_parquet(partial)
-        except OutputError as error:
-            raise OutputError(f"{error}; the journal keeps the runs", field="output") from None
-        journal.truncate(0)
+        with atomic_output(path, "replace") as partial:
+            table.write_parquet(partial)
+        _journal_path(path).unlink()
     return table
 
 
@@ -413,28 +412,6 @@ def _measure_all(cells: list[Cell]) -> list[dict[str, Any]]:
 
 def _journal_path(path: Path) -> Path:
     return path.with_name(path.name + ".journal")
-
-
-@contextmanager
-def _journal(path: Path) -> Iterator[IO[str]]:
-    """Open the journal next to the results, for one process at a time. An empty journal is removed."""
-    import fcntl
-
-    try:
-        with _journal_path(path).open("a+", encoding="utf-8") as journal:
-            try:
-                fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise OutputError(
-                    f"{path}: another experiment is writing this file; wait, or use another name"
-                ) from None
-            try:
-                yield journal
-            finally:
-                if not os.fstat(journal.fileno()).st_size:
-                    _journal_path(path).unlink(missing_ok=True)
-    except PermissionError as error:
-        raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
 
 
 def _results(path: Path) -> dict[str, dict[str, Any]]:
