@@ -7,7 +7,7 @@ import pytest
 from conftest import Run
 from travas import Ledger, ParameterError, PrivacyUnit
 from travas.errors import EmptyLogError
-from travas.evaluation.kinds import ADVICE, ALTERNATIVES, advice, mechanisms, outlook, trials
+from travas.evaluation.forecast import ADVICE, ALTERNATIVES, advice, mechanisms, outlook, trials
 
 FEW = {("a", "b"): 700, ("a", "c"): 300}
 DIVERSE = {tuple(f"a{(n * k) % 7}" for k in range(1, 9)) + ("x",) * (n // 49): 1 for n in range(1200)}

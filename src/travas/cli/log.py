@@ -12,7 +12,7 @@ from .console import Table, answer, bar, named, percent, phases, progress
 from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
 
 if TYPE_CHECKING:
-    from ..evaluation.kinds import Trial
+    from ..evaluation.forecast import Trial
     from ..mechanisms.mechanism import Mechanism
     from ..settings.project import Project
 
@@ -132,8 +132,7 @@ def _of_log(
 
 def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, delta: str, cases: int | None) -> None:
     """What each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
-    from ..evaluation.forecast import LOOKING
-    from ..evaluation.kinds import advice, mechanisms, outlook, trials
+    from ..evaluation.forecast import LOOKING, advice, mechanisms, outlook, trials
 
     reading = project.reading()
     with progress("building and verifying the noise"):

@@ -127,7 +127,7 @@ def _place(error: TravasError, otherwise: str) -> str:
 
 def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind]:
     """What each kind of release would keep, by ε, δ and the stated number of cases alone, and which one is recommended."""
-    from ..evaluation.kinds import DISTINCT_PAIRS, enough_cases, mechanisms
+    from ..evaluation.forecast import DISTINCT_PAIRS, enough_cases, mechanisms
     from ..releases.map_numbers import PAIRS
 
     words: dict[Kind, str] = dict.fromkeys(KINDS, "")
