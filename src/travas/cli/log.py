@@ -184,7 +184,7 @@ def compare(
 
     Example: travas compare hospital.xes.gz release.xes.gz
     """
-    from ..evaluation.compare import HALVES, Comparison, find_metric, in_one_line
+    from ..evaluation.compare import COUNTS, HALVES, Comparison, find_metric, in_one_line
     from ..evaluation.compare import compare as compare_logs
 
     with phases() as watch:
@@ -209,7 +209,7 @@ def compare(
         Table("Most frequent variants", top, head=("original", "released", "variant")),
         Table("", words),
     )
-    notes = [*named("counts", [comparison.counts_in_words] if comparison.frequencies else [])]
+    notes = [*named("counts", [COUNTS[comparison.frequencies]] if comparison.frequencies else [])]
     notes += named("note", comparison.remarks)
     if comparison.halves is not None:
         notes.append(("halves", f"{HALVES.lower()}, compared with each other: differences of that size are chance"))

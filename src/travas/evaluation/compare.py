@@ -50,13 +50,14 @@ from ..verification.opened import (
 )
 from . import metrics
 from .details import DetailComparison, compare_details, details_of_halves
-from .metrics import EdgeDifference, directly_follows_difference, fake_activities
+from .metrics import EdgeDifference, directly_follows_difference, fake_activities, sum_by
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 COUNTS = {
+    "": "",
     "estimated": "each variant's own cases, estimated; the released log is smaller than the original",
     "spread": "with a share of the cases that were not released, for similarity studies",
     "noisy": "with the noise as it was drawn",
@@ -200,7 +201,7 @@ class Comparison:
         if ranked := self.values.get("top_variants"):
             rows = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
             parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], rows)]
-        counts = (f"Counts of the release: {self.counts_in_words}",) if self.frequencies else ()
+        counts = (f"Counts of the release: {COUNTS[self.frequencies]}",) if self.frequencies else ()
         return fragment([*parts, *(paragraph(f"Note: {remark}.") for remark in (*counts, *self.remarks))])
 
     def in_words(self) -> dict[str, str]:
@@ -214,11 +215,6 @@ class Comparison:
         stated = {name: part.as_json() for name, part in parts.items() if part is not None}
         counts = {"frequencies": self.frequencies} if self.frequencies else {}
         return {name: _plain(name, value) for name, value in self.values.items()} | stated | counts
-
-    @property
-    def counts_in_words(self) -> str:
-        """Which counts of the release were compared; empty if it is not known."""
-        return COUNTS.get(self.frequencies, "")
 
 
 HALVES = "Two halves of the original"
@@ -314,16 +310,13 @@ def compare(
         find_metric(name)
     made = _Released.of(released)
     read_as = reading if made.reading is None else _over(made.reading, reading)
+    progress = partial(watch, "reading the original log")
     if isinstance(made.source, MapRelease):
-        for given, field, own in (
-            (rules, "abstractions", "them: it has its own"),
-            ({*(names or ())} - {*MODEL_METRICS}, "metrics", "all but fitness and precision: it has its own measures"),
-        ):
-            if given:
-                raise ParameterError(f"{field} are set but the release is a process map; remove {own}", field=field)
-        before = made.source.abstractions[0].of(
-            _read_original(original, read_as, NO_DETAILS, partial(watch, "reading the original log"))
-        )
+        field = "abstractions" if rules else "metrics" if {*(names or ())} - {*MODEL_METRICS} else ""
+        if field:
+            remedy = "remove them" if rules else "remove all but fitness and precision"
+            raise ParameterError(f"{field} are set but the release is a process map; {remedy}", field=field)
+        before = made.source.abstractions[0].of(_read_original(original, read_as, NO_DETAILS, progress))
         watch("measuring", 0.0)
         return _of_map(before, made.source, names or ())
     details = NO_DETAILS
@@ -335,13 +328,12 @@ def compare(
         details = NO_DETAILS
     if rules is None:
         rules = made.abstractions if read_as.abstraction == FULL else (read_as.abstraction,)
-    before = _read_original(original, read_as, details, partial(watch, "reading the original log"))
+    before = _read_original(original, read_as, details, progress)
     watch("reading the released log", 0.0)
     after = _variants_of(made.source, attrs.evolve(read_as, abstraction=FULL))
     watch("measuring", 0.0)
-    if names is None:
-        names = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
-    values, floor = _values(names, before, after, rules)
+    usual = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
+    values, floor = _values(usual if names is None else names, before, after, rules)
     both = None if details == NO_DETAILS else compare_details(before, made.source)
     halves = None if both is None else details_of_halves(before, made.source)
     return Comparison(values, _remarks(before, after), both, None, made.frequencies, Comparison(floor, details=halves))
@@ -432,11 +424,9 @@ def _distances(truth: Counter[StepPair], values: Mapping[StepPair, float]) -> Ma
 
 def cases_of_pairs(log: Log | Mapping[Trace, int]) -> Counter[StepPair]:
     """In how many cases each pair occurs. Confidential."""
-    pairs: Counter[StepPair] = Counter()
-    for trace, cases in log.items():
-        for pair in set(zip((None, *trace), (*trace, None), strict=True)):
-            pairs[pair] += cases
-    return pairs
+    return sum_by(
+        (pair, cases) for trace, cases in log.items() for pair in set(zip((None, *trace), (*trace, None), strict=True))
+    )
 
 
 def _value(name: str, metric: Metric, original: Any, released: Any) -> Any:
@@ -466,11 +456,12 @@ def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]
     true = read(original)
     keys, rungs = _rungs(true, read(released), abstractions)
     rungs[rungs < 0] = rungs.max() if (rungs >= 0).any() else len(keys) - 1
-    counts: Counter[Trace] = Counter()
-    for index, grouped in enumerate(keys):
-        mine = grouped.counts(np.where(rungs == index, true.counts, 0))
-        for trace, count in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True):
-            counts[trace] += count
+    counts = sum_by(
+        row
+        for index, grouped in enumerate(keys)
+        for mine in [grouped.counts(np.where(rungs == index, true.counts, 0))]
+        for row in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True)
+    )
     return Log.from_mapping(+counts, true.columns)
 
 
@@ -534,9 +525,9 @@ def _opened(path: Path) -> Release | None:
     """The release of a file with measurements, in it or beside it; None for variants, and for logs of other tools."""
     if suffix_of(path, RELEASE_SUFFIXES):
         content = load_release_json(path, "not a release of travas; use a .json release")
-        return (
-            open_map(path) if is_process_map(content) else open_synthetic(path) if "measurements" in content else None
-        )
+        if is_process_map(content):
+            return open_map(path)
+        return open_synthetic(path) if "measurements" in content else None
     has_measurements = measurements_path(path).is_file() and guarantee_path(path).is_file()
     return open_release(path) if has_measurements else None
 
@@ -582,14 +573,12 @@ Item = TypeVar("Item")
 
 def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: str) -> tuple[Item, ...]:
     """Return the items of a list, or of anything else that can be iterated once."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
-    items = tuple(values)
-    if not items:
-        raise ParameterError(f"{field} is empty; use {example}", field=field)
-    for item in items:
-        if not isinstance(item, kind):
-            raise ParameterError(f"{field} contains {shown(item)}; use {example}", field=field)
+    items = () if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
+    wrong = [item for item in items if not isinstance(item, kind)]
+    if wrong or not items:
+        given = f"is {shown(values)}" if values or values is None else "is empty"
+        what = f"contains {shown(wrong[0])}" if wrong else given
+        raise ParameterError(f"{field} {what}; use {example}", field=field)
     return items
 
 

@@ -14,12 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import attrs
 
 from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr
-from ..evaluation import metrics
 from ..explain import HALF, check_stated_cases, of_curve
 from ..log.abstraction import Abstraction
 from ..log.log import Log
@@ -40,15 +39,14 @@ from ..synthesis.measurements import DURATIONS, LENGTHS, START_SPANS, TRANSITION
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import ONE, Number, as_text
 from ..trusted.samplers import Seeded
+from . import metrics
 from .compare import MOST_VARIANTS, checked_abstractions, checked_items, compare_map
-
-if TYPE_CHECKING:
-    from ..log.log import Log
 
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
 ABSTRACTIONS = "full,fold,first,prefix:16,prefix:8,prefix:4,set"
-WHATS: tuple[Literal["cases", "variants"], ...] = ("cases", "variants")
+What = Literal["cases", "variants"]
+WHATS: tuple[What, ...] = ("cases", "variants")
 """What a forecast gives shares of."""
 
 LOOKING = (
@@ -112,12 +110,12 @@ class Forecast:
     def __repr__(self) -> str:
         return confidential_repr(self)
 
-    def shares(self, what: Literal["cases", "variants"]) -> list[list[str]]:
+    def shares(self, what: What) -> list[list[str]]:
         """The expected shares as a table: ε, δ and a column for each abstraction, with a heading."""
         rows: dict[tuple[str, str], list[str]] = {}
         for cell in self.cells:
             at = as_text(cell.epsilon), as_text(cell.delta)
-            rows.setdefault(at, [*at]).append(_percent(cell.cases if what == "cases" else cell.variants))
+            rows.setdefault(at, [*at]).append(f"{float(getattr(cell, what)):.0%}")
         return [["ε", "δ", *dict.fromkeys(str(cell.abstraction) for cell in self.cells)], *rows.values()]
 
     def _repr_html_(self) -> str:
@@ -186,10 +184,6 @@ def _curve(mechanism: Mechanism) -> KeepCurve:
             field="mechanism",
         )
     return curve
-
-
-def _percent(share: Fraction) -> str:
-    return f"{float(share):.0%}"
 
 
 # ---------------------------------------------------------------------------------------------- kinds of release
