@@ -27,6 +27,7 @@ from ..sources.columns import Columns, recognised
 from ..sources.csv_files import table_of
 from ..sources.engine import read
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.instants import recognised_instants
 from ..sources.reading import DEFAULT_READING, Reading
 from ..sources.xes import events_of
 from ..trusted.numbers import Number, as_text, exact_delta, exact_epsilon
@@ -402,7 +403,7 @@ def _reappearing(
 
 def _chances_of_values(candidates: Sequence[str], shown: set[str]) -> Iterable[float]:
     """Of texts by their shape; of moments by their number in the time span, because dates are not random digits (Lemma 10)."""
-    moments = {int(moment.timestamp()) for value in candidates if (moment := instant(value)) is not None}
+    moments = set(recognised_instants(pl.Series(candidates, dtype=pl.String), None).drop_nulls().dt.epoch("s"))
     if len(moments) > len(candidates) // 2:
         return [min(1.0, 100 * len(shown) / _span(moments))] * len(candidates)
     alike = Counter(map(shape, shown))
@@ -484,14 +485,10 @@ class EventTable:
         """The times of every case with two or more different ones; empty if they cannot be parsed."""
         if self.columns.timestamp is None:
             return []
-        grouped = self.frame.group_by(self.columns.case, maintain_order=True).agg(self.columns.timestamp)
-        lines = []
-        for texts in grouped[self.columns.timestamp]:
-            times = [instant(text) for text in texts]
-            known = tuple(sorted(time for time in times if time is not None))
-            if len(known) == len(times) and len(set(known)) > 1:
-                lines.append(known)
-        return lines
+        times = recognised_instants(self.frame[self.columns.timestamp], None)
+        cases = pl.DataFrame({"case": self.frame[self.columns.case], "time": times})
+        lines = cases.group_by("case", maintain_order=True).agg(pl.col("time").sort())["time"]
+        return [tuple(line) for line in lines if line.null_count() == 0 and line.n_unique() > 1]
 
     def first_occurrences(self) -> list[Trace]:
         """The variants in the order in which their first case occurs; for one activity column."""
@@ -537,12 +534,3 @@ def _frame(source: Any, reading: Reading) -> pl.DataFrame | None:
         return events_of([path]).frame() if suffix_of(path, XES_SUFFIXES) else None
     except (pl.exceptions.PolarsError, OSError) as error:
         raise LogError(f"{path}: cannot be read for the audit ({type(error).__name__}); check the file") from None
-
-
-def instant(text: str | None) -> datetime | None:
-    """The moment that a text states, in UTC; None if it states none."""
-    try:
-        time = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return time.replace(tzinfo=None) - (time.utcoffset() or (time - time))

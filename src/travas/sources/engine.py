@@ -27,11 +27,7 @@ from .release_json import MAP_IS_NO_LOG, merged, read_release
 STANDARD_INPUT = "-"
 
 
-def _silent(_: float) -> None:
-    """Ignore the progress."""
-
-
-def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Log:
+def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = lambda _: None) -> Log:
     """Read the variants of a log. They are confidential."""
     variants = _read(source, reading, progress)
     check_details(variants.totals, reading.details)
