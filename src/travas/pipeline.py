@@ -23,8 +23,8 @@ from typing import Any, Literal, cast
 import attrs
 
 from .budget.account import NO_APPROVAL, Account, Approval, Entry
+from .budget.accounting import ChargedPeriod
 from .budget.ledger import Ledger
-from .budget.periods import ChargedPeriod
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
 from .log.log import Log, Roles

@@ -19,8 +19,7 @@ from ..log.log import EVERY_TRACE
 from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
-from .accounting import Spending, basic, compose
-from .periods import ChargedPeriod, alternatives, disjoint_spans
+from .accounting import ChargedPeriod, Spending, alternatives, basic, compose, disjoint_spans
 
 CompositionRule = Literal["basic", "exact"]
 """How releases compose: by Σε and Σδ, or by the privacy losses of their noise tables."""
