@@ -80,10 +80,10 @@ def open_ledger(path: Path, missing: Callable[[Path], None] | None = None) -> It
     try:
         if missing is not None and not os.path.lexists(path):
             missing(path)
-        if path.is_dir():
-            raise LedgerError(f"{path}: is a directory; set the file of a ledger, such as ledger.db in it")
         if not path.is_file():
-            raise LedgerError(f"{path}: is missing, or is not a file; restore it, or use another ledger")
+            raise LedgerError(
+                f"{path}: {'is a directory' if path.is_dir() else 'is missing'}; use the file of a ledger"
+            )
         connection = connect(path)
         try:
             yield _checked(path, connection)

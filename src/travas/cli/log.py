@@ -184,28 +184,22 @@ def compare(
 
     Example: travas compare hospital.xes.gz release.xes.gz
     """
-    from ..evaluation.compare import COUNTS, HALVES, Comparison, find_metric, in_one_line
+    from ..evaluation.compare import COUNTS, HALVES
     from ..evaluation.compare import compare as compare_logs
 
     with phases() as watch:
         comparison = compare_logs(original, released, metrics or None, reading=project.reading(), watch=watch)
-    floor = comparison.halves or Comparison({})
-    values = [
-        (name.replace("_", " "), shown, in_one_line(floor.values.get(name)), find_metric(name).meaning)
-        for name, value in comparison.values.items()
-        if (shown := in_one_line(value))
-    ]
     words = [
         row
-        for name, text in comparison.in_words().items()
-        for row in named(name, [text, *(f"halves: {other}" for other in [floor.in_words().get(name)] if other)])
+        for name, text, floor in comparison.facts()
+        for row in named(name, [text, f"halves: {floor}"] if floor else [text])
     ]
     top = [
         (f"{count:,}", f"{other:,}", shorten(" → ".join(map(str, trace)), 100, placeholder=" …"))
         for trace, count, other in comparison.values.get("top_variants", ())
     ]
     tables = (
-        Table("", values, head=("metric", "released", "halves", "meaning")),
+        Table("", comparison.numbers(), head=("metric", "released", "halves", "meaning")),
         Table("Most frequent variants", top, head=("original", "released", "variant")),
         Table("", words),
     )

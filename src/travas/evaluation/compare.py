@@ -193,21 +193,28 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""
-        floor, words = self.halves or Comparison({}), self.in_words()
         parts = [warning(CONFIDENTIAL_HEADING), heading("Comparison with the original log")]
-        numbers = [(name, text) for name, value in self.values.items() if (text := in_one_line(value))]
-        rows = [
-            [name.replace("_", " "), text, in_one_line(floor.values.get(name)), find_metric(name).meaning]
-            for name, text in numbers
-        ]
-        parts += [table(["Metric", "Value", HALVES, "Meaning"], rows)] if rows else []
-        compared = [[name, text, floor.in_words().get(name, "")] for name, text in words.items()]
-        parts += [table(["Compared", "Result", HALVES], compared)] if compared else []
+        parts += [table(["Metric", "Value", HALVES, "Meaning"], rows)] if (rows := self.numbers()) else []
+        parts += [table(["Compared", "Result", HALVES], facts)] if (facts := self.facts()) else []
         if ranked := self.values.get("top_variants"):
-            rows = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
-            parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], rows)]
+            top = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
+            parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], top)]
         counts = (f"Counts of the release: {COUNTS[self.frequencies]}",) if self.frequencies else ()
         return fragment([*parts, *(paragraph(f"Note: {remark}.") for remark in (*counts, *self.remarks))])
+
+    def numbers(self) -> list[tuple[str, str, str, str]]:
+        """Return the metrics that fit in a line: their names, values, those of the halves, and meanings."""
+        floor = self.halves or Comparison({})
+        return [
+            (name.replace("_", " "), text, in_one_line(floor.values.get(name)), find_metric(name).meaning)
+            for name, value in self.values.items()
+            if (text := in_one_line(value))
+        ]
+
+    def facts(self) -> list[tuple[str, str, str]]:
+        """Return what is said about a process map, or about times and attributes: its name, and the same of the halves."""
+        floor = {} if self.halves is None else self.halves.in_words()
+        return [(name, text, floor.get(name, "")) for name, text in self.in_words().items()]
 
     def in_words(self) -> dict[str, str]:
         """Return what is said about a process map, or about times and attributes, by its name."""
@@ -610,15 +617,10 @@ def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[
     original = read(log, plain, lambda share: watch("reading the log", share))
     watch("comparing", 0.0)
     compared = compare(original, made)
-    metrics = [
-        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value:.3f}", METRICS[name].meaning)
-        for name, value in compared.values.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
     seen = reading.abstraction.of(original)
     if isinstance(made, MapRelease):
         pairs = cases_of_pairs(seen).items()
-        truth = {_names(pair): float(cases) for pair, cases in pairs}
+        truth = {(_name(before), _name(after)): float(cases) for (before, after), cases in pairs}
         graph = compared_graph(truth, released_map(made).by_names, "cases")
     else:
         traces = dict(seen.items())
@@ -628,29 +630,24 @@ def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[
         graph = compared_graph(truth, after, "times")
     return {
         "map": graph.model(),
-        "metrics": [*metrics, *((name, text, "") for name, text in compared.in_words().items())],
+        "metrics": [
+            *((name, text, meaning) for name, text, _, meaning in compared.numbers()),
+            *((name, text, "") for name, text in compared.in_words().items()),
+        ],
         "differences": _differences(graph),
         "remarks": compared.remarks,
     }
 
 
-def _names(pair: tuple[Any, Any]) -> tuple[str | None, str | None]:
-    before, after = (None if activity is None else activity_text(activity) for activity in pair)
-    return before, after
+def _name(activity: Activity | None) -> str | None:
+    return None if activity is None else activity_text(activity)
 
 
 def _differences(graph: ProcessGraph) -> list[tuple[str, str, str, str, str]]:
-    names: Mapping[str, str] = {
-        node.key: f"({node.kind})" if node.kind != "activity" else node.name for node in graph.nodes
-    }
-    ranked = sorted(graph.paths, key=lambda path: -abs(path.count - (path.original or 0)))[:_STEPS]
+    names = {node.key: node.name if node.kind == "activity" else f"({node.kind})" for node in graph.nodes}
+    steps = [(path, path.original or 0) for path in graph.paths]
+    ranked = sorted(steps, key=lambda step: -abs(step[0].count - step[1]))[:_STEPS]
     return [
-        (
-            names[path.before],
-            names[path.after],
-            f"{path.original or 0:,.0f}",
-            f"{path.count:,.0f}",
-            f"{path.count - (path.original or 0):+,.0f}",
-        )
-        for path in ranked
+        (names[path.before], names[path.after], f"{true:,.0f}", f"{path.count:,.0f}", f"{path.count - true:+,.0f}")
+        for path, true in ranked
     ]

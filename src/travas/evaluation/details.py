@@ -185,27 +185,28 @@ def attribute_distance(
     original: EncodedCases, released: EncodedCases, attribute: Attribute, values: Sequence[str] | None = None
 ) -> AttributeDistance:
     """Compare an attribute of two logs; by default, `values` are those of the released log."""
+    logs = (original, released)
     if attribute.is_number:
-        edges = np.array(attribute.edges)
-        cells = [_bins(log.numbers[attribute.name][log.lengths > 0], edges) for log in (original, released)]
-        other, size = -1, len(edges) + 2
+        cells, size = [_bins(log.numbers[attribute.name], attribute) for log in logs], len(attribute.edges) + 2
     else:
         texts = [text for text in values or released.attributes[attribute.name].values if text != OTHER]
-        cells = [_values(log.attributes[attribute.name], texts)[log.lengths > 0] for log in (original, released)]
-        other, size = len(texts) + 1, len(texts) + 2
+        cells, size = [_values(log.attributes[attribute.name], texts) for log in logs], len(texts) + 2
+    cells = [cell[log.lengths > 0] for cell, log in zip(cells, logs, strict=True)]
+    kept = np.ones(len(cells[0])) if attribute.is_number else cells[0] != size - 1
     names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
-    last = [_last(log, names) for log in (original, released)]
+    last = [_last(log, names) for log in logs]
     joint = [one * len(names) + activity for one, activity in zip(cells, last, strict=True)]
     return AttributeDistance(
         attribute.name,
         alone=_total_variation(cells[0], cells[1], size),
         by_last=_total_variation(joint[0], joint[1], size * len(names)),
-        kept=float(np.mean(cells[0] != other)) if len(cells[0]) else 1.0,
+        kept=float(np.mean(kept)) if len(kept) else 1.0,
     )
 
 
-def _bins(values: Floats, edges: Floats) -> Integers:
-    """The bin of every case; missing ones come last."""
+def _bins(values: Floats, attribute: Attribute) -> Integers:
+    """The bin of every value; missing ones come last."""
+    edges = np.array(attribute.edges)
     return np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
 
 
@@ -215,8 +216,7 @@ def event_attribute_distance(
     """Compare an attribute of events of two logs, by activity."""
     logs = (original, released)
     if attribute.is_number:
-        edges, size = np.array(attribute.edges), len(attribute.edges) + 2
-        cells = [_bins(log.event_numbers[attribute.name], edges) for log in logs]
+        cells, size = [_bins(log.event_numbers[attribute.name], attribute) for log in logs], len(attribute.edges) + 2
     else:
         texts = [text for text in released.event_attributes[attribute.name].values if text != OTHER]
         cells, size = [_values(log.event_attributes[attribute.name], texts) for log in logs], len(texts) + 2

@@ -71,8 +71,6 @@ class Period:
                     f"end_activity has {shown(activity)}; use names of activities", field="end_activity"
                 )
         check_encodable("end_activity", *self.end_activity)
-        if len(set(self.end_activity)) != len(self.end_activity):
-            raise ParameterError("end_activity has an activity twice; remove one", field="end_activity")
         if self.gap is not None and not duration("gap", self.gap):
             raise ParameterError(f"gap is {shown(self.gap)}: it must be longer than 0d, such as 30d", field="gap")
         duration("grace", self.grace)
