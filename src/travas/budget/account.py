@@ -136,11 +136,6 @@ class Entry:
         """
         return cls(dataset, Spending.of(mechanism), location, case or None, period, approval)
 
-    @property
-    def standing(self) -> Standing | None:
-        """How the guarantee of the release is known to hold."""
-        return self.spending.standing
-
     def as_json(self) -> dict[str, int | str | None]:
         """Return all fields. The location is only for the owner of the ledger."""
         unit, approval = self.spending.unit, attrs.asdict(self.approval)
@@ -156,7 +151,7 @@ class Entry:
             "case": self.case,
             "period": None if self.period is None else self.period.name,
             "minimum_cases": self.spending.description.get("minimum_cases"),
-            "standing": str(self.standing),
+            "standing": str(self.spending.standing),
             "software": self.software,
             **{name: text or None for name, text in approval.items()},
             "policy": None if self.policy is None else self.policy["name"],
@@ -297,7 +292,7 @@ class Account:
     @property
     def has_unknown_cost(self) -> bool:
         """Whether a release without an established guarantee was charged."""
-        return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
+        return any(entry.spending.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
 
     def adds_up(self, earlier: Entry, release: Entry) -> bool:
         """Whether a charge is about the same units as a release to this account, so that their costs add up."""

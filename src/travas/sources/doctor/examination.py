@@ -83,11 +83,8 @@ def examined(source: Any, reading: Reading) -> tuple[LogDiagnosis, pl.DataFrame 
     if isinstance(source, str | Path):
         name = without_secrets(str(source))
         if name == "-" or url_scheme(name) == "spark":
-            raise ParameterError(
-                "the doctor reads files, databases and data frames, not Spark or standard input; set the columns "
-                "yourself: travas docs engines",
-                field="source",
-            )
+            what = "the doctor reads files and databases, not Spark or standard input; set the columns: travas docs engines"
+            raise ParameterError(what, field="source")
         table = examination.of_database(source) if is_database(source) else examination.of_files(Path(source))
     else:
         table = examination.of_frame(source)

@@ -134,10 +134,7 @@ class ColumnSearch:
             text = f"{times.zoned:.0%} have a time zone, the others are read as UTC, so that their order may be wrong"
             self._note("time zone", text, "problem")
         else:
-            text = (
-                "all with a time zone" if times.zoned else "without a time zone, read as UTC; only their order matters"
-            )
-            self._note("time zone", text)
+            self._note("time zone", "all have one" if times.zoned else "none, read as UTC; only their order matters")
 
     def _is_clock(self, name: str) -> bool:
         """Return whether a column has times of day without a date."""
