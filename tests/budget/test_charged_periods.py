@@ -11,8 +11,7 @@ import pytest
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, Period, Reading, read
 from travas.budget.account import Account, Entry
-from travas.budget.accounting import Spending, basic
-from travas.budget.periods import ChargedPeriod, alternatives
+from travas.budget.accounting import ChargedPeriod, Spending, alternatives, basic
 from travas.log.log import Roles
 from travas.mechanisms import from_description, mechanism
 from travas.pipeline import Request, run

@@ -9,7 +9,7 @@ import pytest
 
 from travas import BudgetError, Ledger, ParameterError, Policy, PrivacyUnit, anonymize, process_map, synthesize
 from travas.budget.account import Approval, Entry
-from travas.budget.policy import RULES, PolicyRule
+from travas.budget.policy import RULES, PolicyRule, problem_of
 from travas.errors import PolicyError
 from travas.mechanisms import mechanism
 from travas.outputs.write import write_hospital_log
@@ -112,7 +112,7 @@ def test_the_unit_name_of_the_data_set_is_an_allowed_unit(tmp_path: Path, ledger
     persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("Patientennummer", 2))
     for dataset, unit_name in (("other", None), ("clinic", "patient")):
         account = ledger.create_account(dataset, unit_name=unit_name)
-        problem = policy.checked(Entry.of(dataset, None, persons), account).problem
+        problem = problem_of(policy.rules[0], Entry.of(dataset, None, persons), account)
         assert ("unit is 'Patientennummer'" in problem) is (unit_name is None)
 
 

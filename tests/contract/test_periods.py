@@ -125,7 +125,7 @@ def test_the_range_of_a_period(name: str, start: str, end: str) -> None:
     [
         {"name": "2026-13"}, {"name": "2026-02-30"}, {"name": "2026-02-02/2026-02-02"}, {"name": "9999-12"}, {"gap": None},
         {"end_activity": ("end",)}, {"gap": "0d"}, {"gap": "a month"}, {"grace": "-1d"},
-        {"gap": None, "end_activity": ("end", "end")}, {"gap": None, "end_activity": ("",)},
+        {"gap": None, "end_activity": ("",)},
     ],
 )  # fmt: skip
 def test_a_period_is_checked_when_it_is_made(options: dict[str, Any]) -> None:

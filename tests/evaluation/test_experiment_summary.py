@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from travas.evaluation.experiment import ORIGINAL, Grid, GridEntry, LogFile
-from travas.evaluation.results import mean_with_interval, summary
+from travas.evaluation.experiment import ORIGINAL, Grid, GridEntry, LogFile, mean_with_interval, summary
 from travas.sources.reading import DEFAULT_READING
 
 LOG = LogFile("small", Path("small.csv"), DEFAULT_READING, "0" * 16)

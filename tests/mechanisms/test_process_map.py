@@ -14,7 +14,7 @@ from silent_noise import without_noise
 
 from exact_losses import is_standard_normal
 from travas import Log, ParameterError, Standing
-from travas.evaluation.kinds import outlook
+from travas.evaluation.forecast import outlook
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian import MOST_ACTIVITIES, MOST_KEYS

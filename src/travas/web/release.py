@@ -127,13 +127,13 @@ def _place(error: TravasError, otherwise: str) -> str:
 
 def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind]:
     """What each kind of release would keep, by ε, δ and the stated number of cases alone, and which one is recommended."""
-    from ..evaluation.kinds import DISTINCT_PAIRS, enough_cases, mechanisms
+    from ..evaluation.forecast import DISTINCT_PAIRS, enough_cases, mechanisms
     from ..releases.map_numbers import PAIRS
 
     words: dict[Kind, str] = dict.fromkeys(KINDS, "")
     try:
         made: Any = mechanisms(project.required("epsilon"), project.required("delta"), project.unit)
-        enough = enough_cases(made["synthetic log"]) or 0
+        enough = enough_cases(made["synthetic log"])
         noise = 2 * made["process map"].noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
         curve = keep_curve_of(made["variants"])
         half = curve.first_above(explain.HALF) if curve else 0
