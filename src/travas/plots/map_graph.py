@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -38,14 +38,15 @@ MOST_ACTIVITIES, MOST_PATHS = 100, 400
 """What the sliders of a page reach; the files have everything."""
 
 NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
-_ROOM, _PADDING = 190, 10
+_ROOM, _PADDING = 150, 8
+_FAN = 3  # activities beside each other that follow the same one; the next are a row lower
 DOT_HEADER = (
-    "digraph { graph [nodesep=0.28 ranksep=0.2 pad=0 margin=0]; "
+    "digraph { graph [nodesep=0.15 ranksep=0.15 pad=0 margin=0]; "
     'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
 )
 _DOT_LABEL = (
-    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" WIDTH="{:.0f}" '
-    'HEIGHT="{:.0f}"><TR><TD></TD></TR></TABLE>>'
+    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" WIDTH="SLOT" '
+    'HEIGHT="12"><TR><TD></TD></TR></TABLE>>'
 )
 
 NodeKey = str
@@ -214,6 +215,10 @@ class ProcessGraph:
                 heights[key] = sum(heights[other] * weight for other, weight in near[key]) / total
         return heights
 
+    @cached_property
+    def _from_start(self) -> dict[NodeKey, GraphPath]:
+        return _main_ways(self.paths, START, "after")
+
     # ---------------------------------------------------------------------------------------- what is shown at first
 
     @cached_property
@@ -223,7 +228,7 @@ class ProcessGraph:
         Each step adds an activity with the main way from the start to it and from it to the end, and the activities on
         these ways: the one with the largest number for each activity that comes with it. So all that is shown is connected.
         """
-        ways = (_main_ways(self.paths, START, "after"), _main_ways(self.paths, END, "before"))
+        ways = self._from_start, _main_ways(self.paths, END, "before")
         needed = {}
         for node in self.nodes:
             keys, edges, waiting = {START, END}, dict[Edge, None](), [node.key]
@@ -298,26 +303,48 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight."""
-        nodes = {}
+        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight.
+
+        Of a fan of activities that follow the same one, only a few are beside each other.
+        """
+        nodes, rows, fans, main, key = {}, dict[Edge, int](), Counter[NodeKey](), {END}, END
+        while (path := self._from_start.get(key)) is not None:
+            key = path.before
+            main.add(key)
+        for node in self.nodes:  # most frequent first
+            if node.key != END and (path := self._from_start.get(node.key)) is not None:
+                rows[path.edge] = 1 + fans[path.before] // _FAN
+                fans[path.before] += 1
         for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
             width, height = node.size
-            own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
+            group = " group=main" if node.key in main else ""
+            own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}{group}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
         most = max((path.weight for path in self.paths), default=1)
         paths = {}
         for path in self.paths:
             weight = 1 + round(9 * path.weight / most)
-            width = max(text_width(label, LABEL_SIZE) for label in path.labels) + 8 + 1.2 * weight
-            label = _DOT_LABEL.format(width, LABEL_SIZE + 3)
-            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} label={label}];"
+            row = rows.get(path.edge, 1)
+            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} minlen={row} label={_DOT_LABEL}];"
         return nodes, paths
+
+    @cached_property
+    def ropes(self) -> dict[Edge, float]:
+        """How thick every path is, from 0 to 1."""
+        thick = scale([path.weight for path in self.reachable.paths], 2.5)
+        return {path.edge: thick(path.weight) for path in self.reachable.paths}
+
+    def slots(self, path: GraphPath) -> tuple[float, ...]:
+        """The room beside a path, from its middle, for its number and for its time."""
+        return tuple(text_width(label, LABEL_SIZE) + 6 + 6 * self.ropes[path.edge] for label in path.labels)
 
     def dot(self, shown: ProcessGraph) -> str:
         """A part of the graph as DOT, as `browser/map.js` has it: keys and sizes only, never names."""
         (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
-        chosen = [dot for key, dot in nodes.items() if key in keys] + [paths[path.edge] for path in shown.paths]
+        chosen = [dot for key, dot in nodes.items() if key in keys] + [
+            paths[path.edge].replace("SLOT", f"{self.slots(path)[0]:.0f}") for path in shown.paths
+        ]
         return DOT_HEADER + " ".join(chosen) + " }"
 
     def model(self) -> dict[str, Any]:
@@ -331,7 +358,12 @@ class ProcessGraph:
             return asdict(node) | drawn | {"step": of_node[node.key], "dot": nodes[node.key]}
 
         def way(path: GraphPath) -> dict[str, Any]:
-            drawn = {"labels": path.labels, "step": of_path.get(path.edge), "dot": paths[path.edge]}
+            drawn = {
+                "labels": path.labels,
+                "slots": self.slots(path),
+                "step": of_path.get(path.edge),
+                "dot": paths[path.edge],
+            }
             return asdict(path) | drawn | {"time": path.time and _times(path.time)}
 
         bars = [] if self.throughput is None else self.throughput.bars
@@ -588,3 +620,12 @@ def duration_text(seconds: float) -> str:
         if seconds >= 2 * size or (unit != "min" and seconds >= size * 1.5):
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def scale(counts: Sequence[float], power: float) -> Callable[[float], float]:
+    """From 0 for the least positive number to 1 for the largest, on a log scale."""
+    logs = [math.log1p(count) for count in counts if count > 0] or [0.0]
+    low, high = min(logs), max(logs)
+    if high == low:
+        return lambda _: 1.0
+    return lambda count: float(min(max((math.log1p(max(count, 0)) - low) / (high - low), 0), 1) ** power)
