@@ -39,7 +39,7 @@ MOST_ACTIVITIES, MOST_PATHS = 100, 400
 
 NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
 _ROOM, _PADDING = 150, 8
-_FAN = 3  # activities beside each other that follow the same one; the next are a row lower
+_FAN = 4  # activities beside each other that follow the same one; the next are a row lower
 DOT_HEADER = (
     "digraph { graph [nodesep=0.15 ranksep=0.15 pad=0 margin=0]; "
     'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
@@ -303,30 +303,32 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight.
+        """Nodes and paths as DOT, nodes from start to end, paths from left to right.
 
-        Of a fan of activities that follow the same one, only a few are beside each other.
+        The main way is straight. What leaves it does so to the left and to the right in turn, a few beside each other.
         """
-        nodes, rows, fans, main, key = {}, dict[Edge, int](), Counter[NodeKey](), {END}, END
-        while (path := self._from_start.get(key)) is not None:
-            key = path.before
+        main, key = {END}, END
+        while key in self._from_start:
+            key = self._from_start[key].before
             main.add(key)
-        for node in self.nodes:  # most frequent first
-            if node.key != END and (path := self._from_start.get(node.key)) is not None:
+        sides, rows, fans = dict.fromkeys(main, 0), dict[Edge, int](), Counter[NodeKey]()
+        for key, path in self._from_start.items():
+            if key not in main:
                 rows[path.edge] = 1 + fans[path.before] // _FAN
                 fans[path.before] += 1
+                sides[key] = sides[path.before] or (-1) ** fans[path.before]
+        nodes = {}
         for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
             width, height = node.size
-            group = " group=main" if node.key in main else ""
-            own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}{group}]"
+            fan = " ordering=out" if node.key in main and fans[node.key] >= _FAN else ""
+            own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}{fan}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
         most = max((path.weight for path in self.paths), default=1)
         paths = {}
-        for path in self.paths:
-            weight = 1 + round(9 * path.weight / most)
-            row = rows.get(path.edge, 1)
-            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} minlen={row} label={_DOT_LABEL}];"
+        for path in sorted(self.paths, key=lambda path: sides.get(path.after) or sides.get(path.before, 0)):
+            look = f"weight={1 + round(9 * path.weight / most)} minlen={rows.get(path.edge, 1)} label={_DOT_LABEL}"
+            paths[path.edge] = f"{path.before} -> {path.after} [{look}];"
         return nodes, paths
 
     @cached_property
@@ -342,29 +344,25 @@ class ProcessGraph:
     def dot(self, shown: ProcessGraph) -> str:
         """A part of the graph as DOT, as `browser/map.js` has it: keys and sizes only, never names."""
         (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
-        chosen = [dot for key, dot in nodes.items() if key in keys] + [
-            paths[path.edge].replace("SLOT", f"{self.slots(path)[0]:.0f}") for path in shown.paths
-        ]
+        slots = {path.edge: f"{self.slots(path)[0]:.0f}" for path in shown.paths}
+        chosen = [dot for key, dot in nodes.items() if key in keys]
+        chosen += [dot.replace("SLOT", slots[edge]) for edge, dot in paths.items() if edge in slots]
         return DOT_HEADER + " ".join(chosen) + " }"
 
     def model(self) -> dict[str, Any]:
         """What `browser/map.js` draws, as JSON."""
         graph, (of_node, of_path), (step, number) = self.reachable, self.steps, self.opening
         nodes, paths = graph.statements()
-        by_key = {node.key: node for node in graph.nodes}
+        by_key, order = {node.key: node for node in graph.nodes}, {edge: at for at, edge in enumerate(paths)}
 
         def activity(node: GraphNode) -> dict[str, Any]:
             drawn = {"lines": node.lines, "numbers": node.numbers, "size": node.size}
             return asdict(node) | drawn | {"step": of_node[node.key], "dot": nodes[node.key]}
 
         def way(path: GraphPath) -> dict[str, Any]:
-            drawn = {
-                "labels": path.labels,
-                "slots": self.slots(path),
-                "step": of_path.get(path.edge),
-                "dot": paths[path.edge],
-            }
-            return asdict(path) | drawn | {"time": path.time and _times(path.time)}
+            drawn = {"labels": path.labels, "slots": self.slots(path), "time": path.time and _times(path.time)}
+            laid = {"step": of_path.get(path.edge), "dot": paths[path.edge], "order": order[path.edge]}
+            return asdict(path) | drawn | laid
 
         bars = [] if self.throughput is None else self.throughput.bars
         return {
@@ -402,15 +400,15 @@ def _main_ways(
     at: defaultdict[NodeKey, list[GraphPath]] = defaultdict(list)
     for path in paths:  # most frequent first
         at[getattr(path, other)].append(path)
-    length, last, done = {source: 0.0}, {}, set()
+    length, last, done = {source: 0.0}, dict[NodeKey, GraphPath](), dict[NodeKey, None]()
     while open_nodes := [key for key in length if key not in done]:
         key = min(open_nodes, key=lambda key: length[key])
-        done.add(key)
+        done[key] = None
         for path in at[key]:
             reached, way = getattr(path, end), length[key] + 1 / path.weight
             if reached not in done and way < length.get(reached, math.inf):
                 length[reached], last[reached] = way, path
-    return last
+    return {key: last[key] for key in done if key in last}  # the nearest first
 
 
 # ------------------------------------------------------------------------------------------------ maps of releases
