@@ -39,7 +39,7 @@ MOST_ACTIVITIES, MOST_PATHS = 100, 400
 
 NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
 _ROOM, _PADDING = 150, 8
-_FAN = 4  # activities beside each other that follow the same one; the next are a row lower
+_FAN = 5  # activities beside each other to which the main ways lead from the same one; the next are a row lower
 DOT_HEADER = (
     "digraph { graph [nodesep=0.15 ranksep=0.15 pad=0 margin=0]; "
     'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
@@ -303,30 +303,23 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, nodes from start to end, paths from left to right.
+        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight.
 
-        The main way is straight. What leaves it does so to the left and to the right in turn, a few beside each other.
+        Of the activities to which the main ways lead from the same one, only a few are beside each other.
         """
-        main, key = {END}, END
-        while key in self._from_start:
-            key = self._from_start[key].before
-            main.add(key)
-        sides, rows, fans = dict.fromkeys(main, 0), dict[Edge, int](), Counter[NodeKey]()
-        for key, path in self._from_start.items():
-            if key not in main:
-                rows[path.edge] = 1 + fans[path.before] // _FAN
-                fans[path.before] += 1
-                sides[key] = sides[path.before] or (-1) ** fans[path.before]
         nodes = {}
         for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
             width, height = node.size
-            fan = " ordering=out" if node.key in main and fans[node.key] >= _FAN else ""
-            own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}{fan}]"
+            own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
+        rows, fans = dict[Edge, int](), Counter[NodeKey]()
+        for path in self._from_start.values():
+            rows[path.edge] = 1 + fans[path.before] // _FAN
+            fans[path.before] += path.after != END
         most = max((path.weight for path in self.paths), default=1)
         paths = {}
-        for path in sorted(self.paths, key=lambda path: sides.get(path.after) or sides.get(path.before, 0)):
+        for path in self.paths:
             look = f"weight={1 + round(9 * path.weight / most)} minlen={rows.get(path.edge, 1)} label={_DOT_LABEL}"
             paths[path.edge] = f"{path.before} -> {path.after} [{look}];"
         return nodes, paths
@@ -346,14 +339,14 @@ class ProcessGraph:
         (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
         slots = {path.edge: f"{self.slots(path)[0]:.0f}" for path in shown.paths}
         chosen = [dot for key, dot in nodes.items() if key in keys]
-        chosen += [dot.replace("SLOT", slots[edge]) for edge, dot in paths.items() if edge in slots]
+        chosen += [paths[edge].replace("SLOT", slot) for edge, slot in slots.items()]
         return DOT_HEADER + " ".join(chosen) + " }"
 
     def model(self) -> dict[str, Any]:
         """What `browser/map.js` draws, as JSON."""
         graph, (of_node, of_path), (step, number) = self.reachable, self.steps, self.opening
         nodes, paths = graph.statements()
-        by_key, order = {node.key: node for node in graph.nodes}, {edge: at for at, edge in enumerate(paths)}
+        by_key = {node.key: node for node in graph.nodes}
 
         def activity(node: GraphNode) -> dict[str, Any]:
             drawn = {"lines": node.lines, "numbers": node.numbers, "size": node.size}
@@ -361,8 +354,7 @@ class ProcessGraph:
 
         def way(path: GraphPath) -> dict[str, Any]:
             drawn = {"labels": path.labels, "slots": self.slots(path), "time": path.time and _times(path.time)}
-            laid = {"step": of_path.get(path.edge), "dot": paths[path.edge], "order": order[path.edge]}
-            return asdict(path) | drawn | laid
+            return asdict(path) | drawn | {"step": of_path.get(path.edge), "dot": paths[path.edge]}
 
         bars = [] if self.throughput is None else self.throughput.bars
         return {
