@@ -330,14 +330,14 @@ class ProcessGraph:
         thick = scale([path.weight for path in self.reachable.paths], 2.5)
         return {path.edge: thick(path.weight) for path in self.reachable.paths}
 
-    def slots(self, path: GraphPath) -> tuple[float, ...]:
+    def slots(self, path: GraphPath) -> tuple[int, ...]:
         """The room beside a path, from its middle, for its number and for its time."""
-        return tuple(text_width(label, LABEL_SIZE) + 6 + 6 * self.ropes[path.edge] for label in path.labels)
+        return tuple(round(text_width(label, LABEL_SIZE) + 6 + 6 * self.ropes[path.edge]) for label in path.labels)
 
     def dot(self, shown: ProcessGraph) -> str:
         """A part of the graph as DOT, as `browser/map.js` has it: keys and sizes only, never names."""
         (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
-        slots = {path.edge: f"{self.slots(path)[0]:.0f}" for path in shown.paths}
+        slots = {path.edge: str(self.slots(path)[0]) for path in shown.paths}
         chosen = [dot for key, dot in nodes.items() if key in keys]
         chosen += [paths[edge].replace("SLOT", slot) for edge, slot in slots.items()]
         return DOT_HEADER + " ".join(chosen) + " }"
