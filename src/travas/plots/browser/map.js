@@ -201,7 +201,7 @@ class View {
   get isNarrow() { return this.frame.clientWidth < NARROW; }
 
   // What the frame can show without panning to the sides.
-  get across() { return (this.room[0] - 16) / this.width; }
+  get across() { return (this.room[0] - 8) / this.width; }
 
   get isReadable() { return this.across * LABEL >= SMALLEST; }
 
@@ -532,15 +532,14 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
 
   // Opens with what the model says, or with the most of it that is as wide as this frame.
   async function open() {
-    const { step: most, paths } = model.opening, tries = [];
+    const { step: most, paths } = model.opening, found = new Map();
     for (let step = 1; step <= most; step += 1) {
       for (let number = paths; number >= 8 || number === paths; number -= 2) {
-        const sum = chosen(model, step, number).paths.reduce((all, one) => all + one.count, 0);
-        tries.push([sum, step, number]);
+        found.set(chosen(model, step, number).paths.reduce((sum, one) => sum + one.count, 0), [step, number]);
       }
     }
-    tries.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    const fits = async (at) => { await arrange(...tries[at].slice(1)); return view.isReadable; };
+    const tries = [...[...found].sort((a, b) => a[0] - b[0]).map((one) => one[1]), [most, paths]];
+    const fits = async (at) => { await arrange(...tries[at]); return view.isReadable; };
     let low = 0, high = tries.length - 1;
     try {
       if (await fits(high)) low = high;
@@ -548,12 +547,13 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
         const middle = (low + high) >> 1;
         if (await fits(middle)) low = middle; else high = middle;
       }
-      await arrange(...tries[low].slice(1));
+      for (let at = low + 1; at < Math.min(low + 9, tries.length); at += 1) if (await fits(at)) low = at;  // about sorted by width
+      await arrange(...tries[low]);
     } catch (error) {
       status.textContent = `The map could not be laid out: ${error.message}`;
       return;
     }
-    first.input.value = tries[low][1];
+    first.input.value = tries[low][0];
     second.input.value = state.layout.part.paths.length;
     show();
     root.dataset.shown = `${state.layout.part.activities.length} ${state.layout.part.paths.length}`;
