@@ -4,7 +4,7 @@
 // An element of class travas-map that contains a script of type application/json becomes a map when the page is loaded, or
 // when HTMX brings it. mountMap(element, model, options) does the same by hand.
 
-const SMALLEST = 11, LABEL = 13, LINE = 16, NAME_LINE = 17, CLOSEST = 4, NARROW = 640;
+const SMALLEST = 11.05, LABEL = 13, LINE = 16, NAME_LINE = 17, CLOSEST = 4, NARROW = 640;
 const SAME = 0.1;  // of a comparison: more than that is a change
 const TOKENS = 12;
 
