@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +26,7 @@ from ..releases.process_map import MapNode, MapRelease, NodeKind
 from ..releases.release import Release, ReleasedLog
 from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.numbers import as_text
-from .svg import activity_text, fitted, text_width, wrapped
+from .svg import activity_text, fitted, scale, text_width, wrapped
 
 START, END = "start", "end"
 """The keys of the first and the last node."""
@@ -303,25 +303,20 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight.
-
-        Of the activities to which the main ways lead from the same one, only a few are beside each other.
-        """
+        """Nodes and paths as DOT, from start to end; frequent paths are short and straight, wide fans in several rows."""
         nodes = {}
         for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
             width, height = node.size
             own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
-        rows, fans = dict[Edge, int](), Counter[NodeKey]()
-        for path in self._from_start.values():
-            rows[path.edge] = 1 + fans[path.before] // _FAN
-            fans[path.before] += path.after != END
-        most = max((path.weight for path in self.paths), default=1)
+        most, fans = max((path.weight for path in self.paths), default=1), Counter[NodeKey]()
         paths = {}
         for path in self.paths:
-            look = f"weight={1 + round(9 * path.weight / most)} minlen={rows.get(path.edge, 1)} label={_DOT_LABEL}"
-            paths[path.edge] = f"{path.before} -> {path.after} [{look}];"
+            is_main, weight = self._from_start.get(path.after) is path, 1 + round(9 * path.weight / most)
+            row = 1 + is_main * fans[path.before] // _FAN
+            fans[path.before] += is_main
+            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} minlen={row} label={_DOT_LABEL}];"
         return nodes, paths
 
     @cached_property
@@ -337,9 +332,8 @@ class ProcessGraph:
     def dot(self, shown: ProcessGraph) -> str:
         """A part of the graph as DOT, as `browser/map.js` has it: keys and sizes only, never names."""
         (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
-        slots = {path.edge: str(self.slots(path)[0]) for path in shown.paths}
         chosen = [dot for key, dot in nodes.items() if key in keys]
-        chosen += [paths[edge].replace("SLOT", slot) for edge, slot in slots.items()]
+        chosen += [paths[path.edge].replace("SLOT", str(self.slots(path)[0])) for path in shown.paths]
         return DOT_HEADER + " ".join(chosen) + " }"
 
     def model(self) -> dict[str, Any]:
@@ -392,15 +386,15 @@ def _main_ways(
     at: defaultdict[NodeKey, list[GraphPath]] = defaultdict(list)
     for path in paths:  # most frequent first
         at[getattr(path, other)].append(path)
-    length, last, done = {source: 0.0}, dict[NodeKey, GraphPath](), dict[NodeKey, None]()
+    length, last, done = {source: 0.0}, {}, set()
     while open_nodes := [key for key in length if key not in done]:
         key = min(open_nodes, key=lambda key: length[key])
-        done[key] = None
+        done.add(key)
         for path in at[key]:
             reached, way = getattr(path, end), length[key] + 1 / path.weight
             if reached not in done and way < length.get(reached, math.inf):
                 length[reached], last[reached] = way, path
-    return {key: last[key] for key in done if key in last}  # the nearest first
+    return last
 
 
 # ------------------------------------------------------------------------------------------------ maps of releases
@@ -571,7 +565,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
     Without a headline it says how many of the original steps are also in the release.
     """
     both = {pair: max(original.get(pair, 0), released.get(pair, 0)) for pair in [*original, *released]}
-    often, before, after = map(_arrivals, (both, original, released))
+    often, before, after = (_arrivals(steps, both) for steps in (both, original, released))
     graph = counted_graph(both, often, 0, noun=noun)
     pairs = {edge: pair for pair, edge in zip(graph.by_names, [path.edge for path in graph.paths], strict=True)}
     paths = [
@@ -579,9 +573,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
         for path in graph.paths
     ]
     nodes = [
-        node
-        if node.key in (START, END)
-        else replace(node, count=after.get(node.name, 0), original=before.get(node.name, 0))
+        replace(node, count=after[node.name], original=before[node.name]) if node.kind == "activity" else node
         for node in graph.nodes
     ]
     shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
@@ -589,9 +581,9 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
     return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline or words)
 
 
-def _arrivals(steps: Steps) -> dict[str, float]:
-    """How often every activity is the second one of a step."""
-    often = {name: 0.0 for pair in steps for name in pair if name is not None}
+def _arrivals(steps: Steps, both: Steps) -> dict[str, float]:
+    """How often every activity of both logs is the second one of a step."""
+    often = {name: 0.0 for pair in both for name in pair if name is not None}
     for (_, name), count in steps.items():
         if name is not None:
             often[name] += count
@@ -610,12 +602,3 @@ def duration_text(seconds: float) -> str:
         if seconds >= 2 * size or (unit != "min" and seconds >= size * 1.5):
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
-
-
-def scale(counts: Sequence[float], power: float) -> Callable[[float], float]:
-    """From 0 for the least positive number to 1 for the largest, on a log scale."""
-    logs = [math.log1p(count) for count in counts if count > 0] or [0.0]
-    low, high = min(logs), max(logs)
-    if high == low:
-        return lambda _: 1.0
-    return lambda count: float(min(max((math.log1p(max(count, 0)) - low) / (high - low), 0), 1) ** power)

@@ -10,18 +10,8 @@ from threading import Lock
 from typing import Any
 
 from ..errors import MissingExtraError
-from .map_graph import (
-    LABEL_SIZE,
-    NAME_SIZE,
-    NUMBER_SIZE,
-    Edge,
-    GraphNode,
-    GraphPath,
-    ProcessGraph,
-    duration_text,
-    scale,
-)
-from .svg import INK, document, escape_markup, text
+from .map_graph import LABEL_SIZE, NAME_SIZE, NUMBER_SIZE, Edge, GraphNode, GraphPath, ProcessGraph, duration_text
+from .svg import INK, document, escape_markup, scale, text
 
 Point = tuple[float, float]
 

@@ -203,8 +203,6 @@ class View {
   // What the frame can show without panning to the sides.
   get across() { return (this.room[0] - 8) / this.width; }
 
-  get isReadable() { return this.across * LABEL >= SMALLEST; }
-
   // The whole map. A frame in which it would be too small to read grows, and the page scrolls.
   fit(least = SMALLEST / LABEL) {
     this.isFree = false;
@@ -213,8 +211,6 @@ class View {
     this.frame.style.minHeight = `${Math.ceil(this.height * scale) + 24}px`;
     this.show(this.width * scale > this.room[0] && this.start ? this.start : this.width / 2, this.height / 2, scale);
   }
-
-  fitWhole() { this.fit(0); }
 
   zoom(factor, at = null) {
     this.isFree = true;
@@ -240,7 +236,7 @@ class View {
 
   #listen() {
     const { frame, pointers } = this, keys = {
-      "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.fitWhole(), ArrowLeft: () => this.pan(-60, 0),
+      "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.fit(0), ArrowLeft: () => this.pan(-60, 0),
       ArrowRight: () => this.pan(60, 0), ArrowUp: () => this.pan(0, -60), ArrowDown: () => this.pan(0, 60),
     };
     const within = (event) => {
@@ -395,7 +391,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
   const all = model.paths.reduce((sum, one) => sum + Math.max(one.count, 0), 0) || 1;
   const isCompared = Boolean(model.headline), sides = isCompared ? ["count", "original"] : [undefined];
 
-  const first = slider("Activities", steps, () => refresh()), second = slider("Paths", model.paths.length, () => refresh());
+  const first = slider("Activities", steps, () => refresh().catch(failed)), second = slider("Paths", model.paths.length, () => refresh().catch(failed));
   const button = (words, label, act) => {
     const element = make("button", { type: "button", textContent: words, title: label, ariaLabel: label });
     element.addEventListener("click", () => act(element));
@@ -405,7 +401,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
   const controls = make("form", { className: "map-controls" }, search, first.label, second.label);
   controls.addEventListener("submit", (event) => event.preventDefault());
   if (model.times && !isCompared) {
-    const choose = (isTime) => () => { state.time = isTime; refresh(); };
+    const choose = (isTime) => () => { state.time = isTime; refresh().catch(failed); };
     state.modes = [button("Cases", "Show how often", choose(false)), button("Time", "Show median times", choose(true))];
     if (model.noun === "times") state.modes[0].textContent = "Frequency";
     controls.append(make("span", { className: "map-group" }, ...state.modes));
@@ -418,7 +414,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     }));
   }
   controls.append(make("span", { className: "map-group" }, button("−", "Zoom out", () => view.zoom(0.8)), button("+", "Zoom in", () => view.zoom(1.25)),
-    button("Fit", "Fit the whole map", () => view.fitWhole())));
+    button("Fit", "Fit the whole map", () => view.fit(0))));
   if (name) {
     const save = (address, suffix) => make("a", { href: address, download: `${name}.${suffix}` }).click();
     const picture = () => exported(state.drawn[0].root, view), paper = () => getComputedStyle(frame).backgroundColor;
@@ -501,6 +497,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     second.say(`${paths.length} of ${model.paths.length}`);
     const covered = paths.reduce((sum, one) => sum + Math.max(one.count, 0), 0) / all;
     status.textContent = `${percent(covered)} of all steps are on the paths shown.`;
+    root.dataset.shown = `${activities.length} ${paths.length}`;
     faint(wanted());
     if (state.isPlaying) play();
     if (view.isFree) view.apply(); else view.fit();
@@ -513,6 +510,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     Object.assign(view, { width: state.layout.width, height: state.layout.height });
   }
   let isBusy = false, isNext = false;
+  const failed = (error) => { status.textContent = `The map could not be laid out: ${error.message}`; };
   async function refresh() {
     if (isBusy) { isNext = true; return; }
     isBusy = true;
@@ -522,9 +520,6 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
         await arrange(Number(first.input.value), Number(second.input.value));
       } while (isNext);
       show();
-      root.dataset.shown = `${state.layout.part.activities.length} ${state.layout.part.paths.length}`;
-    } catch (error) {
-      status.textContent = `The map could not be laid out: ${error.message}`;
     } finally {
       isBusy = false;
     }
@@ -539,28 +534,22 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
       }
     }
     const tries = [...[...found].sort((a, b) => a[0] - b[0]).map((one) => one[1]), [most, paths]];
-    const fits = async (at) => { await arrange(...tries[at]); return view.isReadable; };
+    const fits = async (at) => { await arrange(...tries[at]); return view.across * LABEL >= SMALLEST; };
     let low = 0, high = tries.length - 1;
-    try {
-      if (await fits(high)) low = high;
-      while (high - low > 1) {
-        const middle = (low + high) >> 1;
-        if (await fits(middle)) low = middle; else high = middle;
-      }
-      for (let at = low + 1; at < Math.min(low + 9, tries.length); at += 1) if (await fits(at)) low = at;  // about sorted by width
-      await arrange(...tries[low]);
-    } catch (error) {
-      status.textContent = `The map could not be laid out: ${error.message}`;
-      return;
+    if (await fits(high)) low = high;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (await fits(middle)) low = middle; else high = middle;
     }
+    for (let at = low + 1; at < Math.min(low + 9, tries.length); at += 1) if (await fits(at)) low = at;  // about sorted by width
+    await arrange(...tries[low]);
     first.input.value = tries[low][0];
     second.input.value = state.layout.part.paths.length;
     show();
-    root.dataset.shown = `${state.layout.part.activities.length} ${state.layout.part.paths.length}`;
     if (wipe) { wipe.start(); view.moved = wipe.hide; }
     root.dataset.ready = Math.round(performance.now());
   }
-  open();
+  open().catch(failed);
   return view;
 }
 
