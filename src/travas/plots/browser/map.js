@@ -313,9 +313,8 @@ function aside(model) {
       column.style.height = `${(100 * one.share) / most}%`;
       return column;
     });
-    const chart = make("div", { className: "columns" }, ...columns);
+    const chart = make("div", { className: "columns", ariaLabel: `Distribution of the throughput time: median ${median}` }, ...columns);
     chart.setAttribute("role", "img");
-    chart.setAttribute("aria-label", `Distribution of the throughput time: median ${median}`);
     cards.push(make("section", {}, make("strong", { textContent: "Throughput time" }), make("p", { className: "big", textContent: median }),
       make("p", { className: "small", textContent: `median, ${model.times === "generated" ? "generated" : "measured"}; half of the cases ${lower} to ${upper}` }), chart,
       make("p", { className: "ends small" }, make("span", { textContent: bars[0].label.split(" to ")[0] }), make("span", { textContent: bars.at(-1).label.split(" to ").at(-1) }))));
@@ -555,15 +554,13 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
 
 // The handle between the original log, on the left, and the release.
 function handle(frame) {
-  const bar = make("div", { className: "map-wipe", tabIndex: 0 });
+  const bar = make("div", { className: "map-wipe", tabIndex: 0, ariaLabel: "Between the original log and the release" });
   bar.setAttribute("role", "slider");
-  bar.setAttribute("aria-label", "Between the original log and the release");
   const words = () => [...frame.querySelectorAll(".label, .number")].map((one) => [one, one.getBoundingClientRect()]);
-  const at = (part) => { const { left, width } = frame.getBoundingClientRect(); return left + (part * width) / 100; };
   // Two halves of different numbers would be read as one: a number at the handle is hidden.
   const hide = () => {
-    const x = at(bar.ariaValueNow);
-    words().forEach(([one, { left, right }]) => one.classList.toggle("cut", left < x + 2 && x - 2 < right));
+    const { left, width } = bar.getBoundingClientRect(), x = left + width / 2;
+    words().forEach(([one, box]) => one.classList.toggle("cut", box.left < x + 2 && x - 2 < box.right));
   };
   const move = (value) => {
     const part = Math.min(Math.max(value, 0), 100);
@@ -573,8 +570,11 @@ function handle(frame) {
   };
   // Near the middle, where it is at few numbers.
   const start = () => {
-    const boxes = words(), costs = Array.from({ length: 51 }, (_, index) => index + 25).map((part) => [
-      boxes.filter(([, { left, right }]) => left < at(part) + 4 && at(part) - 4 < right).length + Math.abs(part - 50) / 5, part]);
+    const boxes = words().map((one) => one[1]), { left, width } = frame.getBoundingClientRect();
+    const costs = Array.from({ length: 51 }, (_, index) => index + 25).map((part) => {
+      const x = left + (part * width) / 100;
+      return [boxes.filter((box) => box.left < x + 4 && x - 4 < box.right).length + Math.abs(part - 50) / 5, part];
+    });
     move(costs.sort((a, b) => a[0] - b[0])[0][1]);
   };
   bar.addEventListener("pointerdown", (event) => { bar.setPointerCapture(event.pointerId); event.stopPropagation(); });
