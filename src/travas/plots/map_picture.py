@@ -143,9 +143,8 @@ def _label(path: GraphPath, at: Point) -> str:
 def _box(node: GraphNode, at: Point, shade: float) -> str:
     (width, height), number = node.size, node.numbers[0]
     is_inner, is_end = node.kind == "activity", node.kind in ("start", "end")
-    fill, look = INK if is_end else _BLUE if is_inner else _PAPER, ' stroke-dasharray="5 4"'
-    if is_inner:
-        look = f' fill-opacity="{0.07 + 0.93 * shade:.2f}" stroke-opacity="0.45"'
+    fill = INK if is_end else _BLUE if is_inner else _PAPER
+    look = f' fill-opacity="{0.07 + 0.93 * shade:.2f}" stroke-opacity="0.45"' if is_inner else ' stroke-dasharray="5 4"'
     ink = _PAPER if is_end or (is_inner and shade > 0.58) else INK if is_inner else _QUIET
     border = "none" if is_end else _BLUE if is_inner else _QUIET
     row = at[1] - ((NAME_SIZE + 3) * len(node.lines) + (NUMBER_SIZE + 3) * bool(number)) / 2 - 4.5
