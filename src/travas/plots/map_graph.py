@@ -26,7 +26,7 @@ from ..releases.process_map import MapNode, MapRelease, NodeKind
 from ..releases.release import Release, ReleasedLog
 from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.numbers import as_text
-from .svg import activity_text, fitted, text_width, wrapped
+from .svg import activity_text, fitted, scale, text_width, wrapped
 
 START, END = "start", "end"
 """The keys of the first and the last node."""
@@ -38,14 +38,15 @@ MOST_ACTIVITIES, MOST_PATHS = 100, 400
 """What the sliders of a page reach; the files have everything."""
 
 NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
-_ROOM, _PADDING = 190, 10
+_ROOM, _PADDING = 150, 8
+_FAN = 5  # activities beside each other to which the main ways lead from the same one; the next are a row lower
 DOT_HEADER = (
-    "digraph { graph [nodesep=0.28 ranksep=0.2 pad=0 margin=0]; "
+    "digraph { graph [nodesep=0.15 ranksep=0.15 pad=0 margin=0]; "
     'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
 )
 _DOT_LABEL = (
-    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" WIDTH="{:.0f}" '
-    'HEIGHT="{:.0f}"><TR><TD></TD></TR></TABLE>>'
+    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" WIDTH="SLOT" '
+    'HEIGHT="12"><TR><TD></TD></TR></TABLE>>'
 )
 
 NodeKey = str
@@ -214,6 +215,10 @@ class ProcessGraph:
                 heights[key] = sum(heights[other] * weight for other, weight in near[key]) / total
         return heights
 
+    @cached_property
+    def _from_start(self) -> dict[NodeKey, GraphPath]:
+        return _main_ways(self.paths, START, "after")
+
     # ---------------------------------------------------------------------------------------- what is shown at first
 
     @cached_property
@@ -223,7 +228,7 @@ class ProcessGraph:
         Each step adds an activity with the main way from the start to it and from it to the end, and the activities on
         these ways: the one with the largest number for each activity that comes with it. So all that is shown is connected.
         """
-        ways = (_main_ways(self.paths, START, "after"), _main_ways(self.paths, END, "before"))
+        ways = self._from_start, _main_ways(self.paths, END, "before")
         needed = {}
         for node in self.nodes:
             keys, edges, waiting = {START, END}, dict[Edge, None](), [node.key]
@@ -298,26 +303,37 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight."""
+        """Nodes and paths as DOT, from start to end; frequent paths are short and straight, wide fans in several rows."""
         nodes = {}
         for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
             width, height = node.size
             own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
-        most = max((path.weight for path in self.paths), default=1)
+        most, fans = max((path.weight for path in self.paths), default=1), Counter[NodeKey]()
         paths = {}
         for path in self.paths:
-            weight = 1 + round(9 * path.weight / most)
-            width = max(text_width(label, LABEL_SIZE) for label in path.labels) + 8 + 1.2 * weight
-            label = _DOT_LABEL.format(width, LABEL_SIZE + 3)
-            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} label={label}];"
+            is_main, weight = self._from_start.get(path.after) is path, 1 + round(9 * path.weight / most)
+            row = 1 + is_main * fans[path.before] // _FAN
+            fans[path.before] += is_main
+            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} minlen={row} label={_DOT_LABEL}];"
         return nodes, paths
+
+    @cached_property
+    def ropes(self) -> dict[Edge, float]:
+        """How thick every path is, from 0 to 1."""
+        thick = scale([path.weight for path in self.reachable.paths], 2.5)
+        return {path.edge: thick(path.weight) for path in self.reachable.paths}
+
+    def slots(self, path: GraphPath) -> tuple[int, ...]:
+        """The room beside a path, from its middle, for its number and for its time."""
+        return tuple(round(text_width(label, LABEL_SIZE) + 6 + 6 * self.ropes[path.edge]) for label in path.labels)
 
     def dot(self, shown: ProcessGraph) -> str:
         """A part of the graph as DOT, as `browser/map.js` has it: keys and sizes only, never names."""
         (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
-        chosen = [dot for key, dot in nodes.items() if key in keys] + [paths[path.edge] for path in shown.paths]
+        chosen = [dot for key, dot in nodes.items() if key in keys]
+        chosen += [paths[path.edge].replace("SLOT", str(self.slots(path)[0])) for path in shown.paths]
         return DOT_HEADER + " ".join(chosen) + " }"
 
     def model(self) -> dict[str, Any]:
@@ -331,8 +347,8 @@ class ProcessGraph:
             return asdict(node) | drawn | {"step": of_node[node.key], "dot": nodes[node.key]}
 
         def way(path: GraphPath) -> dict[str, Any]:
-            drawn = {"labels": path.labels, "step": of_path.get(path.edge), "dot": paths[path.edge]}
-            return asdict(path) | drawn | {"time": path.time and _times(path.time)}
+            drawn = {"labels": path.labels, "slots": self.slots(path), "time": path.time and _times(path.time)}
+            return asdict(path) | drawn | {"step": of_path.get(path.edge), "dot": paths[path.edge]}
 
         bars = [] if self.throughput is None else self.throughput.bars
         return {
@@ -549,7 +565,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
     Without a headline it says how many of the original steps are also in the release.
     """
     both = {pair: max(original.get(pair, 0), released.get(pair, 0)) for pair in [*original, *released]}
-    often, before, after = map(_arrivals, (both, original, released))
+    often, before, after = (_arrivals(steps, both) for steps in (both, original, released))
     graph = counted_graph(both, often, 0, noun=noun)
     pairs = {edge: pair for pair, edge in zip(graph.by_names, [path.edge for path in graph.paths], strict=True)}
     paths = [
@@ -557,9 +573,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
         for path in graph.paths
     ]
     nodes = [
-        node
-        if node.key in (START, END)
-        else replace(node, count=after.get(node.name, 0), original=before.get(node.name, 0))
+        replace(node, count=after[node.name], original=before[node.name]) if node.kind == "activity" else node
         for node in graph.nodes
     ]
     shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
@@ -567,9 +581,9 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
     return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline or words)
 
 
-def _arrivals(steps: Steps) -> dict[str, float]:
-    """How often every activity is the second one of a step."""
-    often = {name: 0.0 for pair in steps for name in pair if name is not None}
+def _arrivals(steps: Steps, both: Steps) -> dict[str, float]:
+    """How often every activity of both logs is the second one of a step."""
+    often = {name: 0.0 for pair in both for name in pair if name is not None}
     for (_, name), count in steps.items():
         if name is not None:
             often[name] += count
