@@ -207,7 +207,7 @@ class ColumnSearch:
         if name == standard and set(ends) <= {*spellings("complete")}:
             self.reading, how, field = (
                 attrs.evolve(reading, lifecycle="complete"),
-                "lifecycle to 'complete'",
+                "lifecycle to 'complete' (or 'pairs', for service times)",
                 "lifecycle",
             )
         else:
