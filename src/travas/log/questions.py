@@ -45,10 +45,13 @@ MAX_CONTRIBUTION = 1 << 26
 MOST_EDGES = 1000
 """At most this many edges of bins: databases limit the size of an expression."""
 
+LIFECYCLE = "lifecycle:transition"
+"""The attribute of events by which XES tells starts and completions apart."""
+
 SERVICE = "travas:service time"
 """The numeric attribute of events that pairs of a start and a completion give: the seconds between both."""
 
-SERVICE_EDGES = tuple(edge / SECOND for edge in DURATION_EDGES)
+SERVICE_EDGES = tuple(edge // SECOND for edge in DURATION_EDGES)
 """The edges of its bins: the buckets of durations."""
 
 KINDS_OF_DAY = 2

@@ -23,7 +23,6 @@ Lifecycle = Literal["all", "complete", "start", "pairs"]
 DuplicateEvents = Literal["keep", "drop"]
 Decimal = Literal[",", "."]
 
-LIFECYCLE = "lifecycle:transition"
 TRACE_LEVEL = "case:"
 """Prefix of trace attributes of XES in `where`, as in pm4py's data frames."""
 
