@@ -139,8 +139,8 @@ def marked_events(
     table = events(release, written).with_columns(mark)
     if profile == "travas":
         return table
-    utc = (cs.by_name(TIMESTAMP) | cs.by_name(START_TIMESTAMP, require_all=False)).dt.convert_time_zone("UTC")
-    return table.with_columns(utc.fill_null(pl.col(TIMESTAMP)), pl.col(pl.String).fill_null(MISSING))
+    time, moments = pl.col(TIMESTAMP), cs.by_name(TIMESTAMP, START_TIMESTAMP, require_all=False)
+    return table.with_columns(moments.fill_null(time).dt.convert_time_zone("UTC"), pl.col(pl.String).fill_null(MISSING))
 
 
 def write_csv(release: ReleasedLog, path: Path, profile: Profile = "travas") -> None:

@@ -160,7 +160,7 @@ class _Events:
         """What is said about all cases of a variant."""
         return "".join(xes_string(key, values[index]) + "\n" for key, values in self._labels)
 
-    def of(self, trace: Trace, dates: Sequence[str]) -> str:
+    def of(self, trace: Sequence[Activity], dates: Sequence[str]) -> str:
         """The events of a trace at these dates, each on its own line or empty."""
         parts: list[str] = []
         for activity, date in zip(trace, dates, strict=False):

@@ -44,7 +44,7 @@ def event_starts(
     known = np.flatnonzero(~missing)
     by_step = known[np.lexsort((random.random(len(known)), step[known], activity[known]))]
     seconds[by_step] = seconds[known[np.lexsort((seconds[known], activity[known]))]]
-    starts = rounded(times - seconds, zone_of(settings.zone), settings.resolution)
+    starts = rounded(times.astype(np.float64) - seconds, zone_of(settings.zone), settings.resolution)
     order = np.lexsort((activity, case))
     again = (np.diff(case[order], prepend=-1) == 0) & (np.diff(activity[order], prepend=-1) == 0)
     later = np.flatnonzero(again)
