@@ -17,10 +17,22 @@ from .case_attributes import drawn_cells
 from .durations import log_bounds
 from .event_attributes import event_codes, event_shares
 from .event_times import rounded, zone_of
-from .measurements import Measurements
+from .measurements import EventAttributeMeasurements, Measurements, event_stage
 from .randomness import generator
+from .shrinkage import Floats
 
+STANDS_OUT = 2.0  # standard deviations
 _STREAM = 4
+
+
+def _shares(measurements: Measurements, measured: EventAttributeMeasurements) -> Floats:
+    """The shares of the buckets by activity; one whose service times are mostly noise has none, if that stands out."""
+    stage, shares = event_stage(measured.attribute.name), event_shares(measurements, measured)
+    noisy, deviation = measurements.in_cases(stage, measured.by_activity), measurements.deviation(stage)
+    present = noisy[:, :-1].sum(axis=1) > STANDS_OUT * deviation * np.sqrt(measured.cells - 1)
+    absent = np.flatnonzero(~present & (noisy[:, -1] > STANDS_OUT * deviation))
+    shares[absent] = np.eye(measured.cells)[-1]
+    return shares
 
 
 def event_starts(
@@ -34,7 +46,7 @@ def event_starts(
     activity = event_codes(measurements, traces, counts)
     lengths = np.repeat(np.array([len(trace) for trace in traces], dtype=np.int64), counts)
     case = np.repeat(np.arange(len(lengths)), lengths)
-    cells = drawn_cells(event_shares(measurements, measured), activity, random)
+    cells = drawn_cells(_shares(measurements, measured), activity, random)
     missing = cells == measured.cells - 1
     low, high = (np.append(bounds, 0.0) for bounds in log_bounds())  # of all buckets, and of missing ones
     within = random.random(len(cells))
