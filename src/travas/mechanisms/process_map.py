@@ -49,7 +49,8 @@ def _parts(value: Sequence[str]) -> tuple[str, ...]:
     for part in value:
         if part not in PARTS:
             raise ParameterError(f"parts contains {shown(part)}; use {', '.join(PARTS)}", field="parts")
-    return tuple(part for part in PARTS if part in value)
+    stated = {*value, DURATIONS} if SERVICE in value else value
+    return tuple(part for part in PARTS if part in stated)
 
 
 @attrs.frozen(slots=False)
