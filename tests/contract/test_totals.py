@@ -262,14 +262,14 @@ def pairs_table(log: Events) -> pl.DataFrame:
     rows = [
         (f"c{number}", a, MOMENTS[0] + timedelta(seconds=s), t) for number, case in enumerate(log) for a, s, t in case
     ]
-    kinds = {"case_id": pl.String, "activity": pl.String, "timestamp": pl.Datetime("us", "UTC"), q.LIFECYCLE: pl.String}
-    return pl.DataFrame(rows, schema=kinds, orient="row")
+    frame = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp", q.LIFECYCLE], orient="row")
+    return frame.with_columns(pl.col(q.LIFECYCLE).cast(pl.String))
 
 
 def paired(events: list[tuple[str, int, str | None]], ties: str) -> PlainCase:
     """The completions; of each the seconds since the event before of the same activity, if that is a start."""
     starts: dict[str, int] = {}
-    made: list[tuple[str, datetime, float | None]] = []
+    made: list[Any] = []
     by_name = ties == "activity"
     for activity, second, transition in sorted(
         events, key=lambda e: (e[1], *((e[0], e[2] not in TRANSITIONS[:2]) * by_name))
@@ -280,9 +280,8 @@ def paired(events: list[tuple[str, int, str | None]], ties: str) -> PlainCase:
             begin = starts.pop(activity, None)
             service = None if begin is None else float(second - begin)
             made.append((activity, MOMENTS[0] + timedelta(seconds=second), service))
-    return PlainCase(
-        *(tuple(e[place] for e in made) for place in (0, 1)), of_events={q.SERVICE: tuple(e[2] for e in made)}
-    )
+    names, times, seconds = (tuple(event[place] for event in made) for place in range(3))
+    return PlainCase(names, times, of_events={q.SERVICE: seconds})
 
 
 def check_pairs(log: Events, totals: Totals, ties: str = "activity") -> None:

@@ -16,12 +16,13 @@ from ..log.traces import Trace
 from .case_attributes import drawn_cells
 from .durations import log_bounds
 from .event_attributes import event_codes, event_shares
-from .event_times import rounded, zone_of
+from .event_times import DAY, rounded, zone_of
 from .measurements import EventAttributeMeasurements, Measurements, event_stage
 from .randomness import generator
 from .shrinkage import Floats
 
 STANDS_OUT = 2.0  # standard deviations
+HALF = {"second": 0.0, "minute": 30.0, "day": DAY / 2}  # of a unit of times, in seconds
 _STREAM = 4
 
 
@@ -56,9 +57,10 @@ def event_starts(
     known = np.flatnonzero(~missing)
     by_step = known[np.lexsort((random.random(len(known)), step[known], activity[known]))]
     seconds[by_step] = seconds[known[np.lexsort((seconds[known], activity[known]))]]
-    starts = rounded(times.astype(np.float64) - seconds, zone_of(settings.zone), settings.resolution)
-    order = np.lexsort((activity, case))
-    again = (np.diff(case[order], prepend=-1) == 0) & (np.diff(activity[order], prepend=-1) == 0)
-    later = np.flatnonzero(again)
-    starts[order[later]] = np.maximum(starts[order[later]], times[order[later - 1]])
+    middle: Floats = times + HALF[settings.resolution]  # so that service times are rounded to the nearest unit
+    starts = rounded(middle - seconds, zone_of(settings.zone), settings.resolution)
+    key = case * (len(measurements.activities) + 1) + activity
+    order = np.argsort(key, kind="stable")
+    later = np.flatnonzero(np.diff(key[order]) == 0)  # the same activity comes again in the case
+    starts[order[later + 1]] = np.maximum(starts[order[later + 1]], times[order[later]])
     return CaseColumn(measured.attribute.name, "whole number", starts, missing)
