@@ -103,7 +103,7 @@ class ProcessMap(GaussianMechanism):
     # ------------------------------------------------------------------------------------------- the measurements
 
     def measure(self, variants: Log) -> MapMeasurements:
-        """Draw the noise, once, and measure the log: stages A, M, F, R, P, D and S of the proof, in this order.
+        """Draw the noise, once, and measure the log: stages A, M, F, R, P, D and T of the proof, in this order.
 
         Args:
             variants: The log.
@@ -137,7 +137,7 @@ class ProcessMap(GaussianMechanism):
                 measured = tuple((int(before), int(after)) for before, after in timed.tolist())
                 question = StepDurations(contribution=delta, pairs=measured, are_waiting=SERVICE in self.parts, **nodes)
                 durations = noisy(DURATIONS, variants.totals.sums(question))
-            if SERVICE in self.parts:  # S: from the start to the end of events, by node
+            if SERVICE in self.parts:  # T: from the start to the end of events, by node
                 delta = self.noise.stage(SERVICE).contribution
                 by_node = EventBinsByActivity(contribution=delta, attribute=SERVICE_TIME, edges=SERVICE_EDGES, **nodes)
                 service = noisy(SERVICE, variants.totals.sums(by_node))

@@ -39,7 +39,7 @@ ACTIVITIES, SIZES, PAIRS, DURATIONS, REWORK, THROUGHPUT, SERVICE = (
     "throughput",
     "service",
 )
-"""The names of the stages A, M, F, D, R, P and S."""
+"""The names of the stages A, M, F, D, R, P and T."""
 
 
 def pair_cells(activities: int) -> NDArray[np.bool_]:
@@ -68,7 +68,7 @@ class MapMeasurements:
         duration_pairs: The pairs whose durations were measured, as nodes; None if durations were not measured.
         durations: D: noisy sums by pair and duration bucket; None if not measured.
         throughput: P: noisy sums by duration bucket; None if not measured.
-        service: S: noisy sums by node and duration bucket, events without a service time last; None if not measured.
+        service: T: noisy sums by node and duration bucket, events without a service time last; None if not measured.
     """
 
     contributions: Mapping[str, int]
