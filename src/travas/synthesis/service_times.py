@@ -57,7 +57,9 @@ def event_starts(
     known = np.flatnonzero(~missing)
     by_step = known[np.lexsort((random.random(len(known)), step[known], activity[known]))]
     seconds[by_step] = seconds[known[np.lexsort((seconds[known], activity[known]))]]
-    middle = times.astype(np.float64) + HALF[settings.resolution]  # so that service times are rounded to the nearest unit
+    middle = (
+        times.astype(np.float64) + HALF[settings.resolution]
+    )  # so that service times are rounded to the nearest unit
     starts = rounded(middle - seconds, zone_of(settings.zone), settings.resolution)
     key = case * (len(measurements.activities) + 1) + activity
     order = np.argsort(key, kind="stable")
