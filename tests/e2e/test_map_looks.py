@@ -11,7 +11,6 @@ from map_measures import SCHEMES, SCREENS, measured
 import travas
 from travas.plots.html import map_assets, render
 from travas.plots.map_graph import compared_graph, release_graph
-from travas.sources.example_log import PAPER_LOG
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ class GraphNode:
         number: What is written below the name; empty if no number of the node itself was released.
         interval: The 95 % interval of the number.
         repeated: In how many cases it occurs more than once.
-        seconds: The median time since the step before.
+        seconds: The median time since the step before, or of service.
         original: CONFIDENTIAL: how often it occurs in the original log, in a comparison.
     """
 
@@ -117,7 +117,7 @@ class GraphPath:
         count: How often it occurs.
         interval: The 95 % interval of the number.
         label: The number as it is written beside the path.
-        time: The time between both.
+        time: The time between both, or the waiting time.
         uncertain: Whether noise alone may have made it.
         original: CONFIDENTIAL: how often it occurs in the original log, in a comparison.
     """
@@ -180,6 +180,7 @@ class ProcessGraph:
         noun: What the numbers count.
         captions: What is written below a picture of it.
         times: Whether its times were measured or generated; empty without times.
+        is_paired: Whether those of nodes are service times, and those of paths waiting times.
         throughput: How long cases take; None if that was not released.
         headline: CONFIDENTIAL: of a comparison, how much of the original log is in the release.
     """
@@ -191,6 +192,18 @@ class ProcessGraph:
     times: Literal["", "measured", "generated"] = ""
     throughput: Throughput | None = None
     headline: str = ""
+    is_paired: bool = False
+
+    @property
+    def time_names(self) -> tuple[str, str, str]:
+        """What the times of paths and of nodes are, and both together."""
+        if self.is_paired:
+            return (
+                "Median waiting time",
+                "Median service time",
+                "median waiting time between activities, service time in them",
+            )
+        return "Median", "Typical time since the step before", "median time"
 
     @property
     def by_names(self) -> Steps:
@@ -354,6 +367,7 @@ class ProcessGraph:
         return {
             "noun": self.noun,
             "times": self.times,
+            "time_names": self.time_names,
             "header": DOT_HEADER,
             "opening": {"step": step, "paths": number},
             "activities": [activity(by_key[key]) for key in nodes],
@@ -469,13 +483,17 @@ def released_map(release: MapRelease) -> ProcessGraph:
     if release.throughput is not None:
         throughput = Throughput(release.times.throughput_shares, release.throughput)
     times: Literal["", "measured"] = "measured" if "durations" in release.parts else ""
-    return ProcessGraph(tuple(ranked), found, "cases", _captions(release), times, throughput)
+    is_paired = "service" in release.parts
+    return ProcessGraph(tuple(ranked), found, "cases", _captions(release), times, throughput, is_paired=is_paired)
 
 
 def _released_node(key: NodeKey, node: MapNode, release: MapRelease, paths: Sequence[GraphPath]) -> GraphNode:
     into = [path for path in paths if path.after == key]
     count = sum(path.count for path in into)
     seconds = _middle([(path.time.median, path.count) for path in into if path.time is not None])
+    if "service" in release.parts:
+        service = None if key in (START, END) else release.times.of_node.get(int(key[1:]))
+        seconds = None if service is None else service.median
     for activity in release.activities if node.kind == "activity" else ():
         if activity.activity == node.activity and activity.present is not None and activity.repeated is not None:
             cases = activity.present.value
@@ -505,13 +523,15 @@ def _captions(release: MapRelease) -> tuple[str, ...]:
         f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}. "
         f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release.mechanism)} (95 %). "
         f"About {release.expected_false_pairs:.1f} paths are expected to be there by noise alone.",
+        *explain.service_in_words(release.mechanism),
     )
 
 
 def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
     """The graph of a synthetic log, with its generated times; paths that may be noise alone are uncertain."""
     words = "How often an activity directly follows another in the synthetic log, including generated cases."
-    graph = directly_follows(release.variants, release.counts, (words,))
+    captions = (words, *explain.service_in_words(release.mechanism))
+    graph = directly_follows(release.variants, release.counts, captions)
     names = {START: "", END: ""} | {node.key: node.name for node in graph.nodes if node.kind == "activity"}
     noise = {
         tuple("" if one is None else activity_text(one) for one in (pair.before, pair.after))
@@ -521,21 +541,26 @@ def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
     moments = release.event_times
     if moments is None or not len(moments):
         return replace(graph, paths=tuple(paths))
-    times, throughput = _generated_times(release, moments)
+    times, service, throughput = _generated_times(release, moments)
+    is_paired = release.event_starts is not None
     into: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for index, path in enumerate(paths):
         found = times.get((names[path.before], names[path.after]))
         if found is not None:
             paths[index] = replace(path, time=found)
             into[path.after].append((found.median, path.count))
-    nodes = tuple(replace(node, seconds=_middle(into[node.key])) for node in graph.nodes)
-    return replace(graph, nodes=nodes, paths=tuple(paths), times="generated", throughput=throughput)
+    nodes = tuple(
+        replace(node, seconds=service.get(node.name) if is_paired else _middle(into[node.key])) for node in graph.nodes
+    )
+    return replace(
+        graph, nodes=nodes, paths=tuple(paths), times="generated", throughput=throughput, is_paired=is_paired
+    )
 
 
 def _generated_times(
     release: SyntheticRelease, moments: NDArray[np.int64]
-) -> tuple[dict[tuple[str, str], Quartiles], Throughput]:
-    """Quartiles of the generated times of every pair of activities, and of all cases."""
+) -> tuple[dict[tuple[str, str], Quartiles], dict[str, float], Throughput]:
+    """Quartiles of the generated times of every pair of activities, median service times, and times of all cases."""
     codes: dict[str, int] = {}
     traces = [[codes.setdefault(activity_text(one), len(codes)) for one in trace] for trace in release.variants]
     lengths = np.repeat([len(trace) for trace in traces], release.counts)
@@ -545,14 +570,20 @@ def _generated_times(
     inner = np.ones(len(events), dtype=bool)
     inner[ends - 1] = False
     at = np.flatnonzero(inner)
-    pairs, seconds = events[at] * len(codes) + events[at + 1], (moments[at + 1] - moments[at]).astype(np.float64)
+    begin, has_start = moments, np.zeros(len(events), dtype=bool)
+    if (starts := release.event_starts) is not None:
+        begin, has_start = np.where(starts.missing, moments, starts.values), ~starts.missing
+    waiting = np.maximum(begin[at + 1] - moments[at], 0).astype(np.float64)
+    pairs, seconds = events[at] * len(codes) + events[at + 1], waiting
     order = np.lexsort((seconds, pairs))
     names, found = list(codes), {}
     for group in np.split(order, np.flatnonzero(np.diff(pairs[order])) + 1) if len(order) else ():
         before, after = divmod(int(pairs[group[0]]), len(codes))
         found[names[before], names[after]] = _quartiles(seconds[group])
+    own = {name: (moments - begin)[has_start & (events == code)] for name, code in codes.items()}
+    service = {name: float(np.median(times)) for name, times in own.items() if len(times)}
     shares = np.bincount(np.searchsorted(np.array(DURATION_EDGES) / SECOND, cases, "right"), minlength=16) / len(cases)
-    return found, Throughput(tuple(shares.tolist()), _quartiles(cases))
+    return found, service, Throughput(tuple(shares.tolist()), _quartiles(cases))
 
 
 def _quartiles(seconds: NDArray[np.float64]) -> Quartiles:

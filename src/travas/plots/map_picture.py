@@ -44,8 +44,9 @@ def map_svg(graph: ProcessGraph) -> str:
     boxes = [_titled(tuple(_about_node(node)), _box(node, at[node.key], shade(node.count))) for node in shown.nodes]
     captions = shown.captions
     if times:
+        kind = "waiting times" if graph.is_paired else "times"
         captions += (
-            f"Median times between two activities, {graph.times}: {duration_text(min(times))} to {duration_text(max(times))}.",
+            f"Median {kind} between two activities, {graph.times}: {duration_text(min(times))} to {duration_text(max(times))}.",
         )
     parts = [f'<g transform="translate({_MARGIN - left:.1f} {_MARGIN + top:.1f})">', *lines, *boxes, *labels, "</g>"]
     wide, below = math.ceil(max(width + 2 * _MARGIN, 480)), height + 2 * _MARGIN

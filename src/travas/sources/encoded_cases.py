@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
-from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
+from ..log.calendar import (
+    BLOCKS,
+    DAY,
+    DAYS_FROM_MONDAY,
+    HOUR,
+    SECOND,
+    WEEK_DAYS,
+    WEEKS,
+    WEEKS_PER_BLOCK,
+    zone_offsets,
+)
 from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
 from ..log.traces import CODE, CODE_BYTES, Activity, Codes
@@ -206,7 +216,10 @@ class EncodedTotals:
                 return self._by_block(question, lambda events, sums: _add_cells(events, question, sums), cells)
             case q.Durations():
                 rows = _rows_of_pairs(question)
-                return self._by_block(question, lambda events, sums: _add_durations(events, question, rows, sums))
+                service = self._of_events(self._service()) if question.are_waiting else NOTHING
+                return self._by_block(
+                    question, lambda events, sums: _add_durations(events, question, rows, sums), service
+                )
             case q.Throughput():
                 return self._by_block(question, lambda events, sums: _add_throughput(events, question, sums))
             case q.EventWeekdays() | q.EventHours():
@@ -265,6 +278,11 @@ class EncodedTotals:
             return _cells_of_numbers(self.cases.event_numbers[name], question)
         check_details(self, Details(event_attributes=(name,)))
         return _cells_of_values(self.cases.event_attributes[name], question.values)
+
+    def _service(self) -> Integers:
+        """The service time of every event in microseconds; 0 if it has none."""
+        check_details(self, Details(event_numbers=(q.SERVICE,)))
+        return np.rint(np.nan_to_num(self.cases.event_numbers[q.SERVICE]) * SECOND).astype(np.int64)
 
     def _by_last(self, rows: Integers, question: q.ProjectedQuestion) -> Integers:
         events = self._traces.projected(question)
@@ -386,7 +404,8 @@ def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums:
     inner = np.ones(len(pairs), dtype=bool)
     inner[events.ends[:-1] - 1] = False  # from one case to the next
     steps = np.flatnonzero(inner & (pairs >= 0))
-    buckets = _bucket(events.times[steps + 1] - events.times[steps], q.DURATION_EDGES)
+    ends = events.times - events.cells if question.are_waiting else events.times
+    buckets = _bucket(ends[steps + 1] - events.times[steps], q.DURATION_EDGES)
     _add_counts_by_norm(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question, sums)
 
 

@@ -299,8 +299,8 @@ function tip(model, one, names) {
   }
   if (one.uncertain) add("Uncertain: it may be noise alone", "small");
   if (one.repeated > 0) add(`Repeated in ${count(one.repeated)} of them (${percent(one.repeated / Math.max(one.count, 1))})`);
-  if (one.time) add(`Median ${one.time.median}, half of them ${one.time.lower} to ${one.time.upper} (${model.times})`);
-  else if (typeof one.seconds === "number") add(`Typical time since the step before: ${one.numbers[1]} (${model.times})`);
+  if (one.time) add(`${model.time_names[0]} ${one.time.median}, half of them ${one.time.lower} to ${one.time.upper} (${model.times})`);
+  else if (typeof one.seconds === "number") add(`${model.time_names[1]}: ${one.numbers[1]} (${model.times})`);
   return rows;
 }
 
@@ -336,7 +336,7 @@ function legend(model, isTime) {
   if (model.headline) return [key("same", `unchanged: within ${percent(SAME)}`), key("lost", "fewer: the paler, the more are missing"), key("inflated", "more")];
   const unsure = model.paths.some((one) => one.uncertain) ? [key("unsure", "uncertain: may be noise alone")] : [];
   if (!isTime) return [key("often", `rare to frequent (${model.noun})`), ...unsure];
-  return [key("long", `median time, ${model.times}: ${timeEnds(model).map((one) => one.text).join(" to ")}`), ...unsure];
+  return [key("long", `${model.time_names[2]}, ${model.times}: ${timeEnds(model).map((one) => one.text).join(" to ")}`), ...unsure];
 }
 
 // -------------------------------------------------------------------------------------------------------- export
