@@ -34,10 +34,9 @@ from ..log.traces import CODE, CODE_BYTES, Activity, Codes
 from ..trusted.contributions import (
     CodedTraces,
     activity_sums,
+    add_counts,
     case_blocks,
-    distinct,
-    norm_weights,
-    squared_norms,
+    one_cell_sums,
 )
 from ..trusted.stages import Selection, Stage
 
@@ -406,12 +405,12 @@ def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums:
     steps = np.flatnonzero(inner & (pairs >= 0))
     ends = events.times - events.cells if question.are_waiting else events.times
     buckets = _bucket(ends[steps + 1] - events.times[steps], q.DURATION_EDGES)
-    _add_counts_by_norm(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question, sums)
+    add_counts(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question.contribution, sums)
 
 
 def _add_cells(events: _Traces, question: q.ProjectedQuestion, sums: Integers) -> None:
     """Counts ÷ norm of the nodes and cells of all events."""
-    _add_counts_by_norm(events.owner, events.codes * question.shape[1] + events.cells, question, sums)
+    add_counts(events.owner, events.codes * question.shape[1] + events.cells, question.contribution, sums)
 
 
 def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> None:
@@ -419,7 +418,7 @@ def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> 
 
 
 def _add_all_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
-    _add_counts_by_norm(events.owner, _calendar_cells(events.wall_clock(question.zone), question), question, sums)
+    add_counts(events.owner, _calendar_cells(events.wall_clock(question.zone), question), question.contribution, sums)
 
 
 def _add_first_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
@@ -461,16 +460,4 @@ def _weekdays(days: Integers) -> Integers:
 
 
 def _histogram(cells: Integers, question: q.CellQuestion) -> Integers:
-    """Return the sums where every case adds Δ to one cell, or nothing where it is negative."""
-    size = int(np.prod(question.shape))
-    return np.bincount(cells[cells >= 0], minlength=size).astype(np.int64) * question.contribution
-
-
-def _add_counts_by_norm(owner: Integers, cells: Integers, question: q.CellQuestion, sums: Integers) -> None:
-    """Add W·c of every case to the sums, W = isqrt(⌊Δ²/Σc²⌋)."""
-    if not len(owner):
-        return
-    keys, counts = distinct(owner * len(sums) + cells)
-    owners, cells = np.divmod(keys, len(sums))
-    weights = norm_weights(squared_norms(owners, counts, int(owners[-1]) + 1), question.contribution)
-    np.add.at(sums, cells, counts * weights[owners])
+    return one_cell_sums(cells, question.contribution, int(np.prod(question.shape)))
