@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from timed_log import timed_frame
-from travas import Attribute, ParameterError, Reading, SyntheticRelease, Times, process_map, read, synthesize, verify
+from travas import Attribute, ParameterError, Reading, Rules, SyntheticRelease, Times, process_map, read, synthesize, verify
 from travas.evaluation.details import event_attribute_distance, fetched_cases, released_cases
 from travas.log.options import SERVICE_TIMES
 from travas.log.questions import LIFECYCLE, SERVICE
@@ -106,6 +106,13 @@ def test_service_times_follow_the_activity(paired: SyntheticRelease) -> None:
         released_cases(paired), SERVICE_TIMES,
     )  # fmt: skip
     assert distance.by_activity < 0.1 < distance.baseline
+
+
+def test_starts_keep_the_hours_of_rules() -> None:
+    rules = Rules(hours="Mon-Sun 09-17")
+    made = synthesize(pairs_frame(), epsilon=2, delta="1e-6", times=Times(ZONE), reading=PAIRS, rules=rules)
+    starts = made.to_polars()["start_timestamp"].drop_nulls()
+    assert len(starts) > 1000 and starts.dt.hour().is_between(9, 16).all()
 
 
 @pytest.mark.parametrize("suffix", [".json", ".xes", ".xes.gz", ".csv", ".parquet"])

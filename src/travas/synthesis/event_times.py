@@ -123,8 +123,7 @@ class CalendarShares:
             normalised(_hours(*noisy, weekend) * is_open, is_open / is_open.sum())
             for noisy in ((start_day, start_hour), (event_day, event_hour))
         )
-        waits = np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
-        return cls(Arrivals.of(measurements, times), start_hours, event_hours, waits)
+        return cls(Arrivals.of(measurements, times), start_hours, event_hours, hours_closed(is_open))
 
     def starts(self, number: int, random: Random) -> Floats:
         """Wall-clock times of the first events of this many cases, in seconds from 1970."""
@@ -341,7 +340,7 @@ class _Clock:
         numbers = steps.end - steps.begin
         order = np.argsort(-numbers, kind="stable")  # cases that still go on come first
         position = (steps.begin + np.arange(len(numbers)))[order]  # of the first event of every case
-        begin, moment = steps.begin[order], self._opened(self.zone.to_utc(starts[order]))
+        begin, moment = steps.begin[order], opened(self.zone.to_utc(starts[order]), self.calendar.waits, self.zone)
         going = np.searchsorted(-numbers[order], -np.arange(int(numbers.max(initial=0))), side="left")
         times = np.empty(len(seconds) + len(numbers), dtype=np.int64)
         shown = self._rounded(moment)
@@ -349,7 +348,8 @@ class _Clock:
         for index, cases in enumerate(going.tolist()):
             step = begin[:cases] + index
             moved = self._moved(moment[:cases], seconds[step], random)
-            moment = self._opened(np.minimum(moment[:cases] + np.maximum(moved, steps.least[step]), LATEST))
+            moment = np.minimum(moment[:cases] + np.maximum(moved, steps.least[step]), LATEST)
+            moment = opened(moment, self.calendar.waits, self.zone)
             shown = np.maximum(shown[:cases], self._rounded(moment))
             times[position[:cases] + index + 1] = shown
         return times
@@ -366,17 +366,23 @@ class _Clock:
         result[long] = ends[np.arange(len(long)), np.minimum(chosen, MOVES - 1)]
         return result
 
-    def _opened(self, moment: Floats) -> Floats:
-        """Times at which events can happen: others are moved to the next such hour."""
-        while self.calendar.waits.any():
-            wait = self.calendar.waits[hour_of_week(self.zone.to_local(moment))]
-            if not wait.any():
-                break
-            moment = moment + wait * float(HOUR)
-        return moment
-
     def _rounded(self, moment: Floats) -> NDArray[np.int64]:
         return rounded(moment, self.zone, self.resolution)
+
+
+def hours_closed(is_open: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The hours until events can happen, by hour of the week."""
+    return np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
+
+
+def opened(moments: Floats, waits: NDArray[np.int64], zone: Zone) -> Floats:
+    """Times at which events can happen: others are moved to the next such hour."""
+    while waits.any():
+        wait = waits[hour_of_week(zone.to_local(moments))]
+        if not wait.any():
+            break
+        moments = moments + wait * float(HOUR)
+    return moments
 
 
 def rounded(moments: Floats, zone: Zone, resolution: Resolution) -> NDArray[np.int64]:

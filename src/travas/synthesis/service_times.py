@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.options import SERVICE_TIMES, CaseColumn
+from ..log.rules import NO_RULES
 from ..log.traces import Trace
 from .case_attributes import drawn_cells
 from .durations import log_bounds
 from .event_attributes import event_codes, event_shares
-from .event_times import DAY, rounded, zone_of
+from .event_times import DAY, hours_closed, opened, rounded, zone_of
 from .measurements import EventAttributeMeasurements, Measurements, event_stage
 from .randomness import generator
 from .shrinkage import Floats
@@ -57,10 +58,9 @@ def event_starts(
     known = np.flatnonzero(~missing)
     by_step = known[np.lexsort((random.random(len(known)), step[known], activity[known]))]
     seconds[by_step] = seconds[known[np.lexsort((seconds[known], activity[known]))]]
-    middle = (
-        times.astype(np.float64) + HALF[settings.resolution]
-    )  # so that service times are rounded to the nearest unit
-    starts = rounded(middle - seconds, zone_of(settings.zone), settings.resolution)
+    middle = times.astype(np.float64) + HALF[settings.resolution]  # service times are rounded to the nearest unit
+    waits, zone = hours_closed((measurements.rules or NO_RULES).open_hours), zone_of(settings.zone)
+    starts = np.minimum(rounded(opened(middle - seconds, waits, zone), zone, settings.resolution), times)
     key = case * (len(measurements.activities) + 1) + activity
     order = np.argsort(key, kind="stable")
     later = np.flatnonzero(np.diff(key[order]) == 0)  # the same activity comes again in the case
