@@ -9,7 +9,7 @@ from ..errors import LogError, ParameterError, VerificationError
 from ..mechanisms.mechanism import parameters_of
 from ..releases.estimate import keep_curve_of
 from ..releases.release import counted_of, name_of
-from .console import Rows, Table, answer, bar, console, named, percent, progress
+from .console import Rows, Table, answer, bar, console, named, progress
 from .options import AS_JSON, FORCE, arg, existing, flag, names_of, with_settings
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def verify(
     parts = [Table(title, _rows(verified, file is not None, weak), "yellow" if weak else "green")]
     if keeps:
         title = f"Probability that a variant is released, by its number of {count_noun(mechanism)}"
-        parts.append(Table(title, [(f"{number:,}", bar(kept), percent(kept)) for number, kept in keeps]))
+        parts.append(Table(title, [(f"{number:,}", bar(kept), explain.percent(kept)) for number, kept in keeps]))
     if curve:
         with progress("computing the privacy curve"):
             losses = points(mechanism)

@@ -97,13 +97,12 @@ def release_facts(
 
 def _content(released: Release) -> list[str]:
     """The figures of a release but for its privacy, with what they count."""
-    return [f"{figure.value} {figure.words}" for figure in decision_on(released).figures[:-1]]
+    return [f"{figure.value} {figure.words}" for figure in decision_on(released).content]
 
 
 def release_parts(released: Release, output: Path, stated_cases: int | None) -> Iterator[Table | str]:
     """Yield what the screen shows of a release of any kind. All of it is public."""
     guarantee, mechanism, warnings = released.guarantee, released.mechanism, _warnings(released, stated_cases)
-    parameters = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
     rows = [
         *named("segment", [released.segment] if released.segment else []),
         ("release", str(output)),
@@ -111,7 +110,7 @@ def release_parts(released: Release, output: Path, stated_cases: int | None) -> 
         *named("content", _content(released)),
         *named("note", decision_on(released).missing),
         *_more_rows(released),
-        ("privacy", f"{parameters} for {guarantee.holds_for}: {guarantee.standing}"),
+        ("privacy", explain.promise(guarantee)),
         *named("warning", warnings),
     ]
     if not guarantee.unit.is_case:
@@ -133,8 +132,7 @@ def _warnings(released: Release, stated_cases: int | None) -> list[str]:
 
 
 def _charge(account: Account) -> list[Table | str]:
-    spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
-    charged_releases = f"{number_of(len(account.entries), 'releases')}, {spent} in total"
+    charged_releases = f"{number_of(len(account.entries), 'releases')}, {explain.numbers(*account.spent)} in total"
     name = account.name or "none (counted by location)"
     rows = [("data set", name), ("charged", charged_releases), ("budget", account.remainder)]
     only_here = (

@@ -77,7 +77,7 @@ def synthesize(
     source = cast("SyntheticRelease", _verified(release, log, project, "synthetic log"))
     with progress("generating"):
         made = source.regenerate(cases=number, seed=source.seed if new_seed is None else new_seed)
-    _write_again(made, release, project, force, as_json, confidential)
+    _write_again(made, release, project, force, as_json)
 
 
 @with_settings(_ALL, (*_FIRST, "parts"))

@@ -8,13 +8,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..explain import promise
 from ..log.escaped_names import escape_cell, escape_name
 from ..plots.html import map_assets, render
 from ..plots.map_graph import release_graph
 from ..releases.process_map import END, OTHER, START, MapNode, MapPair, MapRelease, map_release
 from ..releases.release import Release
 from ..trusted.guarantee import Standing
-from ..trusted.numbers import as_text
 from .json_writer import QUARTILES, write_json
 from .pictures import picture
 
@@ -79,8 +79,7 @@ def map_dot(release: MapRelease) -> str:
 
 def _headers(release: MapRelease) -> Iterator[str]:
     """What a file says about the map as a whole."""
-    guarantee = release.guarantee
-    yield f"{release.title}; ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}"
+    yield f"{release.title}; {promise(release.guarantee)}"
     yield from release.notices.values()
     yield f"about {release.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"
 
@@ -108,12 +107,8 @@ def map_page(release: Release) -> str:
 
     Names are escaped, and the policy in the page allows its own script and style only.
     """
-    guarantee = release.guarantee
     style = files(__package__).joinpath("templates/map_page.css").read_text(encoding="utf-8")
-    about = (
-        f"{release.headline}. ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
-        f"{guarantee.holds_for}, {guarantee.standing}."
-    )
+    about = f"{release.headline}. {promise(release.guarantee)}."
     model = release_graph(release).model()
     values = {"title": release.title.capitalize(), "about": about, "model": model, **map_assets(style)}
     return render(__package__, "map_page.html", values) + "\n"

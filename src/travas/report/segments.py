@@ -38,7 +38,7 @@ def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportCo
 
 def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row], list[Row]]:
     """What the files of segments contain, and the shares of cases that have a step, by segment."""
-    figures = [content.decision.figures[:-1] for _, content in segments]  # the last one is the privacy of all
+    figures = [content.decision.content for _, content in segments]
     rows = [
         (parts[0].words.partition(" (")[0], [part.value for part in parts]) for parts in zip(*figures, strict=False)
     ]

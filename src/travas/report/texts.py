@@ -10,7 +10,7 @@ from ..explain import Released, counted_per
 from ..log.abstraction import Abstraction
 from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
-from ..releases.release import EVENT_LOGS, TimestampKind, count_noun, counted_of, details_of, kind_of
+from ..releases.release import EVENT_LOGS, TimestampKind, count_noun, counted_of, details_of, kind_of, timestamp_kind
 from ..trusted.guarantee import PrivacyUnit
 
 Traces = Literal["whole", "generalised"]
@@ -21,25 +21,24 @@ _TEXTS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("templates/te
 STANDINGS: dict[str, str] = _TEXTS["standings"]
 PROOFS: dict[str, str] = _TEXTS["proofs"]
 IMPLEMENTATION: str = _TEXTS["implementation"]
-ARTIFICIAL_TIMES: str = _TEXTS["artificial_times"]
-HOW_TO_READ: dict[str, list[str]] = _TEXTS["how_to_read"]
-"""What readers of a kind of release get wrong most easily."""
 
 
-def utility(released: Released, traces: Traces) -> str:
-    """Describe what the release can be used for."""
-    what = [_TEXTS["whole"][traces]] if released == "variants of the log" else []
-    return _in_words("utility", released, traces, what)
-
-
-def bias(released: Released, traces: Traces) -> str:
-    """Describe the bias of the release."""
-    return _in_words("bias", released, traces, [])
-
-
-def _in_words(topic: str, released: Released, traces: Traces, before: list[str]) -> str:
+def in_words(topic: Literal["utility", "bias"], released: Released, traces: Traces) -> str:
+    """Describe what the release can be used for, or its bias."""
+    whole = [_TEXTS["whole"][traces]] if topic == "utility" and released == "variants of the log" else []
     generalised = [_TEXTS["generalised"][topic]] if traces == "generalised" else []
-    return " ".join([*before, _TEXTS[topic][released], *generalised])
+    return " ".join([*whole, _TEXTS[topic][released], *generalised])
+
+
+def how_to_read(mechanism: Mechanism) -> list[str]:
+    """What readers of a release get wrong most easily."""
+    times = timestamp_kind(mechanism)
+    words = {
+        "times": times == "generated" or kind_of(mechanism) == "process map",
+        "numbers": bool(details_of(mechanism).numbers),
+        "artificial": times == "artificial",
+    }
+    return [_TEXTS["how_to_read"][topic] for topic, applies in words.items() if applies]
 
 
 def protected_unit(unit: PrivacyUnit, person: str) -> str:

@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from .. import explain
 from ..plots.map_graph import ProcessGraph, duration_text, release_graph
 from ..plots.svg import activity_text
-from ..releases.process_map import MapRelease
 from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
-from ..synthesis.measurements import MeasuredNumber
 from ..trusted.guarantee import Standing
-from ..trusted.numbers import as_text
-from .decision import decision_on
+from .decision import between, decision_on
 from .texts import protected_unit
 
 MOST_ROWS = 20_000
@@ -39,8 +36,8 @@ def view_of(release: Release) -> dict[str, Any]:
     )
     return {
         "kind": kind_of(release.mechanism),
-        "figures": _figures(release, graph),
-        "guarantee": f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
+        "figures": [(figure.value, figure.words) for figure in decision.content],
+        "guarantee": f"{explain.numbers(guarantee.epsilon, guarantee.delta)} "
         f"for {protected_unit(guarantee.unit, guarantee.unit.noun)}",
         "holds": guarantee.standing is not Standing.NOT_ESTABLISHED,
         "standing": str(guarantee.standing),
@@ -53,37 +50,6 @@ def view_of(release: Release) -> dict[str, Any]:
         "times": _times(release, graph),
         "attributes": _attributes(release) if isinstance(release, SyntheticRelease) else [],
     }
-
-
-# ------------------------------------------------------------------------------------------------------- numbers
-
-
-def _figures(release: Release, graph: ProcessGraph) -> list[tuple[str, str]]:
-    """Three numbers, each with what it counts and its 95 % interval."""
-    if isinstance(release, SyntheticRelease):
-        quality = release.quality()
-        median = next((one.seconds for one in quality.throughput if one.quantile == 0.5), None)
-        last = (f"{release.share_released:.0%}", "of the cases have a variant of the original log")
-        if median is not None and graph.throughput is not None:
-            last = duration_text(graph.throughput.quartiles.median), f"median throughput ({_span(median)})"
-        cases = f"generated cases (original: {_between(quality.cases)})"
-        return [(f"{sum(release.counts):,}", cases), (f"{len(release.variants):,}", "different variants"), last]
-    if isinstance(release, MapRelease):
-        false = f"paths, {release.expected_false_pairs:.1f} of them expected by noise alone"
-        return [
-            (f"{max(round(release.total.value), 0):,}", f"cases ({_between(release.total)})"),
-            (f"{len(release.activities):,}", "activities"),
-            (f"{len(release.pairs):,}", false),
-        ]
-    return [(figure.value, figure.words) for figure in decision_on(release).figures[:-1]]
-
-
-def _between(number: MeasuredNumber) -> str:
-    return f"{math.floor(number.low):,} to {math.ceil(number.high):,}, 95 %"
-
-
-def _span(seconds: MeasuredNumber) -> str:
-    return f"{duration_text(seconds.low)} to {duration_text(seconds.high)}, 95 %"
 
 
 def _variants(release: ReleasedLog) -> dict[str, Any]:
@@ -195,7 +161,7 @@ def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
             {
                 "value": "(missing)" if one.value is None else one.value,
                 "cases": f"{max(one.cases.value, 0):,.0f}",
-                "interval": _between(one.cases),
+                "interval": between(one.cases),
                 "places": [
                     round(100 * max(end, 0) / most, 1) for end in (one.cases.value, one.cases.low, one.cases.high)
                 ],

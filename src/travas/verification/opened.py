@@ -230,11 +230,6 @@ def open_map(path: str | Path) -> MapRelease:
     return _map_of(load_release_json(Path(path), _NO_KIND["process map"]), Path(path))
 
 
-def open_measured(path: Path, kind: Kind) -> Release | None:
-    """The `.json` release of a kind that has measurements; None for variants, which have none."""
-    return open_synthetic(path) if kind == "synthetic log" else open_map(path) if kind == "process map" else None
-
-
 def _synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
     with _fields_of("synthetic log", content, source) as (mechanism, stated):
         variants, counts = traces_of(content), whole_numbers(content["counts"])
