@@ -6,7 +6,7 @@ import tomllib
 from importlib.resources import files
 from typing import Any, Literal
 
-from ..explain import Released, counted_per
+from ..explain import COUNT_IN_FILE, Released, counted_per
 from ..log.abstraction import Abstraction
 from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
@@ -92,8 +92,7 @@ def frequencies(named: str, released: Released) -> str:
         return "numbers of generated cases; of a released variant, its noisy count"
     if released == "pairs of activities":
         return "numbers of cases, estimated from noisy sums, with 95 % intervals"
-    text: str = _TEXTS["frequencies"][named]
-    return text
+    return COUNT_IN_FILE[named]
 
 
 def budget(parameters: dict[str, Any]) -> str:
