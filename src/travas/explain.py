@@ -156,7 +156,8 @@ def promise(guarantee: Guarantee) -> str:
 
 def holds(guarantee: Guarantee) -> str:
     """State a guarantee in a sentence."""
-    return f"The guarantee holds: {promise(guarantee)}."
+    stated = numbers(guarantee.epsilon, guarantee.delta)
+    return f"The guarantee holds for {guarantee.holds_for}: {stated}, {guarantee.standing}."
 
 
 def no_guarantee(guarantee: Guarantee) -> str:

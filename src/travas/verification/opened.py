@@ -30,7 +30,6 @@ from ..releases.release import (
     RULE,
     STANDING,
     TIMES_MARK,
-    Frequencies,
     Kind,
     Release,
     VariantRelease,
@@ -38,7 +37,7 @@ from ..releases.release import (
 )
 from ..releases.release import check_frequencies as checked_frequencies
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.files import XES_SUFFIXES, suffix_of
+from ..sources.files import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
@@ -201,23 +200,22 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
         return _synthetic_of(content, source)
     if kind == "process map":
         return _map_of(content, source)
-    log = content_of_json(content, source)
-    stated_reading(stated, guarantee)  # raises
-    try:
+    with refusing_malformed(guarantee, "damaged; write the release again, or download it again"):
         facts = stated["release"]
-        made = log.release(_stated_mechanism(stated), checked_frequencies(facts["frequencies"]))
-        if made is None:
-            raise ValueError("no noisy counts")
-        assumptions, (segment,) = texts_of(facts.get("assumptions", [])), texts_of([content.get("segment", "")])
-        return replace(made, assumptions=assumptions, reading=stated["reading"], segment=segment)
-    except (LogError, VerificationError):
-        raise
-    except ParameterError as error:
-        raise LogError(f"{guarantee}: {error}") from None
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise LogError(
-            f"{source}: the release or its guarantee file is damaged; write both again, or download them again"
-        ) from None
+        described = {
+            "description": stated["description"],
+            "reading": stated["reading"],
+            "assumptions": facts.get("assumptions", []),
+        }
+        frequencies = checked_frequencies(facts["frequencies"])
+    with _fields_of("variants", content | described, source) as (mechanism, fields):
+        traces, noisy, rungs = traces_of(content), whole_numbers(content["noisy"]), whole_numbers(content["rungs"])
+        cases = None if content["cases"] is None else whole_numbers([content["cases"]])[0]
+        if not len(traces) == len(noisy) == len(rungs) or not set(rungs) <= set(range(len(fields["abstractions"]))):
+            raise ValueError("the numbers are not those of the traces")
+        columns, rules = fields.pop("columns"), fields.pop("abstractions")
+        made = VariantRelease.of(mechanism, traces, noisy, columns, rules, rungs, cases)
+        return replace(made, frequencies=frequencies, **fields)
 
 
 def open_synthetic(path: str | Path) -> SyntheticRelease:
@@ -258,7 +256,7 @@ def _map_of(content: dict[str, Any], source: Path) -> MapRelease:
 
 @contextmanager
 def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tuple[Mechanism, dict[str, Any]]]:
-    """The mechanism and the fields that synthetic logs and maps have; a mechanism that is not installed is named."""
+    """The mechanism and the fields that every release has; a mechanism that is not installed is named."""
     reason = _NO_KIND[kind]
     with refusing_malformed(source, reason):
         name = content["description"]["mechanism"]
@@ -289,52 +287,21 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
 
 @dataclass(frozen=True)
 class Content:
-    """The traces of a release file, in canonical order. `rules` has the name of the rule of each variant.
-
-    Fields that the format does not have are None or empty: `noisy`, the rules themselves with the index of the rule of
-    each variant, and the noisy number of cases.
-    """
+    """The traces of a release file, in canonical order. `rules` has the name of the rule of each, but not of a `.json` file."""
 
     variants: tuple[Trace, ...]
     counts: tuple[int, ...]
-    rules: tuple[str, ...]
     columns: tuple[str, ...]
-    noisy: tuple[int, ...] | None = None
-    abstractions: tuple[Abstraction, ...] = ()
-    rungs: tuple[int, ...] = ()
-    cases: int | None = None
-
-    def release(self, mechanism: Mechanism, frequencies: Frequencies) -> VariantRelease | None:
-        """Return the complete release; None if the file does not contain all of it."""
-        if self.noisy is None or not self.abstractions:
-            return None
-        made = VariantRelease.of(
-            mechanism, self.variants, self.noisy, self.columns, self.abstractions, self.rungs, self.cases
-        )
-        return replace(made, frequencies=frequencies)
+    rules: tuple[str, ...] = ()
 
 
 def read_release(path: Path) -> Content:
     """Read the traces of any event log written by `Release.write`. An empty release has no variants."""
-    if suffix_of(path, (".json",)):
-        return content_of_json(load_release_json(path, _NO_KIND["variants"]), path)
-    return read_cases(path).content
-
-
-def content_of_json(content: Mapping[str, Any], path: Path) -> Content:
-    """Return the traces of a loaded `.json` release that is an event log, or raise LogError."""
+    if not suffix_of(path, RELEASE_SUFFIXES):
+        return read_cases(path).content
+    content = load_release_json(path, _NO_KIND["variants"])
     with refusing_malformed(path, _NO_KIND["variants"]):
-        traces, columns = traces_of(content), stated_columns(content)
-        counts = whole_numbers(content["counts"])
-        noisy = whole_numbers(content.get("noisy", counts))  # a synthetic log has one number for each trace
-        abstractions = tuple(map(Abstraction.from_json, listed(content["abstractions"])))
-        rungs = whole_numbers(content.get("rungs", [0] * len(traces)))  # a synthetic log has one rule
-        cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]
-        are_rules = bool(abstractions) and all(0 <= rung < len(abstractions) for rung in rungs)
-        if not are_rules or not len(traces) == len(counts) == len(noisy) == len(rungs):
-            raise ValueError("the numbers are not those of the traces")
-        rules = tuple(str(abstractions[rung]) for rung in rungs)
-        return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
+        return Content(traces_of(content), whole_numbers(content["counts"]), stated_columns(content))
 
 
 @dataclass(frozen=True)
@@ -369,8 +336,8 @@ class Cases:
         return Content(
             tuple(trace for (trace, _), _ in rows),
             tuple(count for _, count in rows),
-            tuple(rule for (_, rule), _ in rows),
             self.columns,
+            tuple(rule for (_, rule), _ in rows),
         )
 
 
