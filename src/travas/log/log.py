@@ -178,8 +178,7 @@ class Log:
 
 def check_number_of_cases(counts: NDArray[np.int64]) -> None:
     """Raise LogError if there are more than `MAX_CASES` cases, of which no sum would be exact."""
-    upper, lower = int((counts >> 32).sum()), int((counts & 0xFFFFFFFF).sum())  # neither sum can overflow
-    if (upper << 32) + lower > MAX_CASES:
+    if sum(counts.tolist()) > MAX_CASES:  # integers of Python, which cannot overflow
         raise LogError(f"the log has more than {MAX_CASES:,} cases, the largest number supported {CONFIDENTIAL}")
 
 
