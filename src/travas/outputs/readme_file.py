@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from .. import explain
-from ..plots.svg import activity_text, printable
+from ..plots.svg import printable, step_text
 from ..releases.release import (
     Kind,
     Release,
@@ -26,7 +26,6 @@ from .guarantee_file import guarantee_path, measurements_path
 
 if TYPE_CHECKING:
     from ..releases.synthetic_log import SyntheticRelease
-    from ..synthesis.quality import PairQuality
 
 _CONTENT: dict[explain.Released, str] = {
     "variants of the log": "sequences of activities of the original log, with numbers of cases. It is not a copy of the log: "
@@ -104,18 +103,14 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
             )
     noise = quality.mostly_noise
     if noise:
-        lines.append(f"Steps that cannot be told from noise ({len(noise)}): {'; '.join(map(_step, noise))}.")
+        steps = printable("; ".join(step_text(pair.before, pair.after) for pair in noise))
+        lines.append(f"Steps that cannot be told from noise ({len(noise)}): {steps}.")
     measurements = measurements_path(path).name
     return [
         *lines,
         f"{measurements} has the noisy measurements, which are as public as the log. To generate again, at no cost: "
         f"travas synthesize --from {path.name} --cases N -o OUT",
     ]
-
-
-def _step(pair: PairQuality) -> str:
-    before = "(start)" if pair.before is None else printable(activity_text(pair.before))
-    return f"{before} → {'(end)' if pair.after is None else printable(activity_text(pair.after))}"
 
 
 def _protection(release: Release) -> list[str]:

@@ -1,4 +1,4 @@
-"""SVG charts from plain values: the keep curve of a mechanism, frequencies of variants, and throughput times."""
+"""SVG charts from plain values: the keep curve of a mechanism and throughput times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from .map_graph import Throughput, duration_text
-from .svg import BLUE, GREY, INK, PALE_PLUM, PLUM, document, line, shortened, text
+from .svg import BLUE, GREY, INK, PALE_PLUM, PLUM, document, line, text
 
 Place = Callable[[float, float], tuple[float, float]]
 """From a value and a share to a point of the picture."""
@@ -45,31 +45,6 @@ def keep_curve(points: Sequence[tuple[int, float]], half: int, noun: str = "case
         f"certain from {points[-1][0]:,}."
     )
     return document(_WIDTH, height, words, parts)
-
-
-def frequencies_chart(rows: Sequence[tuple[str, float, tuple[float, float] | None]], what: str) -> str:
-    """Draw a bar for each row (name, value, interval or None), with the interval as a whisker."""
-    row_height, width, top, room = 22, 720, 6, 300
-    height = top + row_height * len(rows) + 34
-    largest = max((max(value, interval[1] if interval else 0) for _, value, interval in rows), default=1) or 1
-    scale = (width - room - 70) / largest
-    parts = []
-    for index, (name, value, interval) in enumerate(rows):
-        middle = top + row_height * index + row_height / 2
-        parts.append(text(room - 6, middle + 4, shortened(name, room // 7), "end", size=11))
-        parts.append(
-            f'<rect x="{room}" y="{middle - 7:.1f}" width="{max(value * scale, 0.5):.1f}" height="14" '
-            f'fill="{BLUE}" fill-opacity="0.45"/>'
-        )
-        end = value
-        if interval is not None:
-            low, high = interval
-            end = max(end, high)
-            parts.append(line(room + low * scale, middle, room + high * scale, middle, INK, 1.5))
-            parts += [line(room + at * scale, middle - 4, room + at * scale, middle + 4, INK, 1.5) for at in interval]
-        parts.append(text(room + end * scale + 6, middle + 4, f"{value:,.0f}", size=11))
-    parts.append(text(room, height - 12, what, size=11))
-    return document(width, height, f"{what}: the {len(rows)} largest. The table has the numbers.", parts)
 
 
 def throughput_chart(throughput: Throughput, origin: str) -> str:

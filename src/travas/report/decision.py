@@ -158,8 +158,10 @@ def between(number: MeasuredNumber) -> str:
     return f"{math.floor(number.low):,} to {math.ceil(number.high):,}, 95 %"
 
 
-def decision_on(release: Release, weak: tuple[str, ...] = ()) -> Decision:
+def decision_on(release: Release, stated_cases: int | None = None) -> Decision:
     """Return what is said about a release."""
+    guarantee = release.guarantee
+    weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun)
     variants, cases = (len(release.variants), sum(release.counts)) if isinstance(release, ReleasedLog) else (0, 0)
     estimate = release.estimate if isinstance(release, VariantRelease) else None
     return Decision(release.mechanism, variants, cases, estimate, release, weak)

@@ -22,24 +22,24 @@ from ..explain import HALF
 from ..log.traces import Trace
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import parameters_of
-from ..plots.charts import frequencies_chart, keep_curve, throughput_chart
+from ..plots.charts import keep_curve, throughput_chart
 from ..plots.html import browser_file, render
 from ..plots.map_graph import ProcessGraph, directly_follows, released_map, synthetic_map
 from ..plots.map_picture import picture_or_reason
-from ..plots.svg import activity_text, shortened
+from ..plots.svg import activity_text, shortened, step_text
 from ..releases.estimate import keep_curve_of
-from ..releases.process_map import MapNode, MapRelease
+from ..releases.process_map import MapRelease
 from ..releases.release import EVENT_LOGS, Kind, TimestampKind, kind_of, name_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
 from .content import ReportContent
-from .segments import comparison
+from .segments import comparison, node_text
 
 SHOWN = 40
 """The number of variants in the table of the report; the release contains all."""
 
-_CHARTED, _NAMES, _STEPS = 15, 200, 40
+_NAMES, _STEPS = 200, 40
 
 
 def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]] = ()) -> str:
@@ -77,7 +77,6 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "activity_names": _activity_names(content),
         "released": released,
         "traces": "generalised" if content.is_abstracted else "whole",
-        "chart": Markup(_chart(content)) if content.variants else "",
         "map_picture": picture_or_reason(graph) if graph.paths else ("", ""),
         "throughput": Markup("" if graph.throughput is None else throughput_chart(graph.throughput, graph.times)),
         "variants": _variants(content),
@@ -266,8 +265,8 @@ def _map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:
     pairs = [] if made is None else sorted(made.pairs, key=lambda pair: -pair.cases.value)[:SHOWN]
     return [
         (
-            shortened(_node_name(pair.before), 200),
-            shortened(_node_name(pair.after), 200),
+            shortened(node_text(pair.before), 200),
+            shortened(node_text(pair.after), 200),
             f"{max(1, round(pair.cases.value)):,}",
             f"{math.floor(pair.cases.low):,} – {math.ceil(pair.cases.high):,}",
         )
@@ -275,33 +274,13 @@ def _map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _node_name(node: MapNode) -> str:
-    return f"({node.kind})" if node.activity is None else activity_text(node.activity)
-
-
 def _noisy_steps(content: ReportContent) -> list[str]:
     """The steps of generated traces that cannot be told from noise; empty without measurements."""
     made = content.synthetic
     pairs = () if made is None else made.quality().mostly_noise
-    names = [
-        f"{'(start)' if pair.before is None else activity_text(pair.before)} → "
-        f"{'(end)' if pair.after is None else activity_text(pair.after)}"
-        for pair in pairs
-    ]
+    names = [step_text(pair.before, pair.after) for pair in pairs]
     more = [f"and {len(names) - _STEPS:,} more"] if len(names) > _STEPS else []
     return [*(shortened(name, 200) for name in names[:_STEPS]), *more]
-
-
-def _chart(content: ReportContent) -> str:
-    """Draw the largest variants as SVG: estimates with intervals, or the counts in the file without estimates."""
-    noun = texts.counted_noun(content.mechanism, content.person)
-    intervals = content.estimate.intervals if content.estimate else None
-    rows = [
-        (_label(content, index), float(content.values[index]), intervals[index] if intervals else None)
-        for index in _ranked(content)[:_CHARTED]
-    ]
-    what = f"number of {noun}: estimate and 95 % interval" if intervals else "count in the file"
-    return frequencies_chart(rows, what)
 
 
 def _report_map(content: ReportContent) -> ProcessGraph:
@@ -339,11 +318,6 @@ def _variants(content: ReportContent) -> list[dict[str, str]]:
 def _ranked(content: ReportContent) -> list[int]:
     values = content.values
     return sorted(range(len(values)), key=lambda index: (-values[index], content.variants[index]))
-
-
-def _label(content: ReportContent, index: int) -> str:
-    rule = f"[{content.rules[index]}] " if content.is_abstracted else ""
-    return rule + _path(content.variants[index])
 
 
 def _path(trace: Trace) -> str:

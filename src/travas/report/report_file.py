@@ -84,5 +84,5 @@ def check_report(path: Path, existing: Existing, guarantee: Path, release: Path)
     """Refuse a report that cannot be written or would overwrite what it is about, before any work is done for it."""
     if path.suffix.lower() != ".html":
         raise OutputError(f"{path}: unsupported file extension for a report; use .html", field="output")
-    check_not_same([path], [release, guarantee], "release or its guarantee")
+    check_not_same([path], [release, guarantee], "the release or its guarantee")
     check_target(path, existing)

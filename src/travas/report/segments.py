@@ -57,7 +57,10 @@ def _shares(content: ReportContent) -> Mapping[str, float]:
     cases = Counter[str]()
     if content.process_map is not None:
         cases.update(
-            {_step(_node(pair.before), _node(pair.after)): pair.cases.value for pair in content.process_map.pairs}
+            {
+                _step(node_text(pair.before), node_text(pair.after)): pair.cases.value
+                for pair in content.process_map.pairs
+            }
         )
         total = content.process_map.total.value
     else:
@@ -68,7 +71,8 @@ def _shares(content: ReportContent) -> Mapping[str, float]:
     return {step: min(number / total, 1.0) for step, number in cases.items()} if total > 0 else {}
 
 
-def _node(node: MapNode) -> str:
+def node_text(node: MapNode) -> str:
+    """Format a node of a map."""
     return f"({node.kind})" if node.activity is None else activity_text(node.activity)
 
 

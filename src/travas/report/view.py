@@ -31,9 +31,7 @@ _FEW_BARS = 64
 def view_of(release: Release) -> dict[str, Any]:
     """Everything that a screen shows of a release."""
     graph, guarantee = release_graph(release), release.guarantee
-    decision = decision_on(
-        release, explain.weak_protection(guarantee.epsilon, guarantee.delta, None, guarantee.unit.noun)
-    )
+    decision = decision_on(release)
     return {
         "kind": kind_of(release.mechanism),
         "figures": [(figure.value, figure.words) for figure in decision.content],
