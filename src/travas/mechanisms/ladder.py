@@ -50,18 +50,15 @@ def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
         raise ParameterError(
             f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
         )
-    rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in value)
-    for index, rung in enumerate(rungs):
-        if rung in rungs[:index]:
+    rungs: list[Abstraction] = []
+    for rung in value:
+        if not isinstance(rung, Abstraction | str):
+            raise ParameterError(f"a rung is {shown(rung)}: it must be an abstraction, such as prefix:6", field="rungs")
+        with naming("rungs"):
+            rungs.append(Abstraction.parse(rung) if isinstance(rung, str) else rung)
+        if rungs[-1] in rungs[:-1]:
             raise ParameterError(f"the rung {rung} occurs twice; remove one", field="rungs")
-    return rungs
-
-
-def _rung(text: object) -> Abstraction:
-    if not isinstance(text, str):
-        raise ParameterError(f"a rung is {shown(text)}: it must be an abstraction, such as prefix:6", field="rungs")
-    with naming("rungs"):
-        return Abstraction.parse(text)
+    return tuple(rungs)
 
 
 @attrs.frozen(slots=False)

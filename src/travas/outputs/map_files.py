@@ -65,10 +65,11 @@ def _part(node: MapNode, index: int, written: Callable[[str], str]) -> str | Non
 def map_dot(release: MapRelease) -> str:
     """The map for Graphviz: line width by number of cases."""
     most = max((pair.cases.value for pair in release.pairs), default=1.0)
-    lines = [f"// {_comment(text)}" for text in _headers(release)]
+    lines = ["// " + text.replace("--", "- -") for text in _headers(release)]
     lines += ["digraph map {", 'node [shape=box, fontname="sans-serif"];', 'edge [fontname="sans-serif"];']
     shapes = {"start": "shape=circle", "end": "shape=doublecircle", "other": "style=dashed", "activity": "shape=box"}
-    ids = {node: number for number, node in _numbered(release)}
+    names = (MapNode("activity", activity.activity) for activity in release.activities)
+    ids = {node: number for number, node in enumerate((START, *names, OTHER, END))}
     lines += [f"n{ids[node]} [label={_quoted(release.label(node))}, {shapes[node.kind]}];" for node in ids]
     for pair in release.pairs:
         words = "{} ({} to {})".format(*_cases(pair))
@@ -82,15 +83,6 @@ def _headers(release: MapRelease) -> Iterator[str]:
     yield f"{release.title}; {promise(release.guarantee)}"
     yield from release.notices.values()
     yield f"about {release.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"
-
-
-def _comment(text: str) -> str:
-    return text.replace("--", "- -")
-
-
-def _numbered(release: MapRelease) -> Iterator[tuple[int, MapNode]]:
-    names = (MapNode("activity", activity.activity) for activity in release.activities)
-    yield from enumerate((START, *names, OTHER, END))
 
 
 def _quoted(name: str) -> str:
@@ -114,16 +106,12 @@ def map_page(release: Release) -> str:
     return render(__package__, "map_page.html", values) + "\n"
 
 
-def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], None]:
+def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], object]:
     """A writer of maps as text, among the writers of releases."""
-    return lambda release, path: _write_text(content(map_release(release)), path)
+    return lambda release, path: path.write_text(content(map_release(release)), encoding="utf-8", newline="\n")
 
 
-def _write_text(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
-MAP_WRITERS: dict[str, Callable[[Release, Path], None]] = {
+MAP_WRITERS: dict[str, Callable[[Release, Path], object]] = {
     ".json": write_json,
     ".csv": _text(lambda release: map_table(release, escape_cell).write_csv()),
     ".dot": _text(map_dot),

@@ -21,7 +21,8 @@ Row = tuple[str, list[str]]
 
 def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportContent], ...]:
     """The segments whose files are beside that of one of them, each verified, by value; none if there are no others."""
-    reading, stated = stated_reading(load(guarantee), guarantee), load(guarantee)
+    stated = load(guarantee)
+    reading = stated_reading(stated, guarantee)
     if reading is None or reading.by is None:
         return ()
     form = stated["kind"], stated["release"].get("profile", "travas")

@@ -59,12 +59,7 @@ if TYPE_CHECKING:
 _GUARANTEE = guarantee_path(Path("release")).name.removeprefix("release")
 _LABELS = (TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING)
 _NO_ACTIVITY = (CASE, TIMESTAMP, *_LABELS)
-_NO_RELEASE = "not a release of travas; use the file of a release"
-_NO_KIND: dict[Kind, str] = {
-    "variants": "not a release of travas; use a .json release",
-    "synthetic log": "not a synthetic log with its measurements; use a .json file of a synthetic log",
-    "process map": "not a process map; use a .json file written by `travas map`",
-}
+_NO_RELEASE = "not a release of travas of this kind; use the .json file of one"
 
 
 # ----------------------------------------------------------------------------------------------- guarantee files
@@ -220,12 +215,12 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
 
 def open_synthetic(path: str | Path) -> SyntheticRelease:
     """The synthetic log of a `.json` file, with its measurements: anyone can generate another one, free of charge."""
-    return _synthetic_of(load_release_json(Path(path), _NO_KIND["synthetic log"]), Path(path))
+    return _synthetic_of(load_release_json(Path(path), _NO_RELEASE), Path(path))
 
 
 def open_map(path: str | Path) -> MapRelease:
     """The process map of a `.json` file, computed again from the measurements in it."""
-    return _map_of(load_release_json(Path(path), _NO_KIND["process map"]), Path(path))
+    return _map_of(load_release_json(Path(path), _NO_RELEASE), Path(path))
 
 
 def _synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
@@ -257,14 +252,13 @@ def _map_of(content: dict[str, Any], source: Path) -> MapRelease:
 @contextmanager
 def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tuple[Mechanism, dict[str, Any]]]:
     """The mechanism and the fields that every release has; a mechanism that is not installed is named."""
-    reason = _NO_KIND[kind]
-    with refusing_malformed(source, reason):
+    with refusing_malformed(source, _NO_RELEASE):
         name = content["description"]["mechanism"]
     try:
         find_mechanism(name)
     except ParameterError as error:
         raise LogError(f"{source}: {error}") from None
-    with refusing_malformed(source, reason):
+    with refusing_malformed(source, _NO_RELEASE):
         mechanism = _stated_mechanism(content)
         if kind_of(mechanism) != kind or not listed(content["abstractions"]):
             raise ValueError
@@ -299,8 +293,8 @@ def read_release(path: Path) -> Content:
     """Read the traces of any event log written by `Release.write`. An empty release has no variants."""
     if not suffix_of(path, RELEASE_SUFFIXES):
         return read_cases(path).content
-    content = load_release_json(path, _NO_KIND["variants"])
-    with refusing_malformed(path, _NO_KIND["variants"]):
+    content = load_release_json(path, _NO_RELEASE)
+    with refusing_malformed(path, _NO_RELEASE):
         return Content(traces_of(content), whole_numbers(content["counts"]), stated_columns(content))
 
 
@@ -363,9 +357,8 @@ def read_cases(path: Path) -> Cases:
         cases = frame.group_by(CASE, maintain_order=True).agg(*columns, pl.col(labels).first())
         plain = str if is_parquet else original_name
         names_of: dict[str, str] = {name: plain(name) for column in columns for name in frame[column].unique()}
-    traces = tuple(
-        _trace([[names_of[name] for name in part] for part in row]) for row in cases.select(columns).iter_rows()
-    )
+    parts = ([[names_of[name] for name in part] for part in row] for row in cases.select(columns).iter_rows())
+    traces = tuple(tuple(row[0]) if len(columns) == 1 else tuple(zip(*row, strict=True)) for row in parts)
     of_cases, of_events = (
         {plain(name): table[name] if is_parquet else _plain(table[name]) for name in labels} for table in (cases, frame)
     )
@@ -378,10 +371,6 @@ def _plain(values: pl.Series) -> pl.Series:
 
     texts = [None if text is None else original_name(text) for text in values.to_list()]
     return pl.Series(texts, dtype=pl.String)
-
-
-def _trace(parts: list[list[str]]) -> Trace:
-    return tuple(parts[0]) if len(parts) == 1 else tuple(zip(*parts, strict=True))
 
 
 def unpacked(path: Path) -> bytes:
