@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
@@ -29,7 +28,7 @@ from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened, step_text
 from ..releases.estimate import keep_curve_of
 from ..releases.process_map import MapRelease
-from ..releases.release import EVENT_LOGS, Kind, TimestampKind, kind_of, name_of
+from ..releases.release import EVENT_LOGS, kind_of, name_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
@@ -112,21 +111,18 @@ def _as_recorded(recorded: str, stated: str, content: ReportContent) -> list[str
 def _history(content: ReportContent) -> dict[str, Any]:
     """Return everything that was charged to the data set, or this release alone without an account."""
     guarantee, account = content.mechanism.guarantee(), content.account
-    rows = [("this release", guarantee.mechanism, guarantee.epsilon, guarantee.delta)]
-    if account is not None:
-        spendings = [(entry.time, entry.spending) for entry in account.entries]
-        rows = [(time, paid.mechanism, paid.epsilon, paid.delta) for time, paid in spendings]
-    epsilon, delta = sum((row[2] for row in rows), Fraction(0)), sum((row[3] for row in rows), Fraction(0))
-    together = "Sum"
-    if account is not None and account.has_periods:
-        together = f"For one {content.person}: of different periods only the largest one counts"
-        epsilon, delta = account.spent
+    if account is None:
+        numbers = as_text(guarantee.epsilon), as_text(guarantee.delta)
+        alone = [("this release", guarantee.mechanism, *numbers)]
+        return {"data_set": "", "budget": "", "rows": alone, "together": "Sum", "sum": numbers}
+    costs = [(entry.time, entry.spending) for entry in account.entries]
+    largest = f"For one {content.person}: of different periods only the largest one counts"
     return {
-        "data_set": (account.name or "") if account is not None else "",
-        "budget": "; assumed: ".join((account.remainder, *account.assumptions)) if account is not None else "",
-        "rows": [(when, what, as_text(epsilon), as_text(delta)) for when, what, epsilon, delta in rows],
-        "together": together,
-        "sum": (as_text(epsilon), as_text(delta)),
+        "data_set": account.name or "",
+        "budget": "; assumed: ".join((account.remainder, *account.assumptions)),
+        "rows": [(time, cost.mechanism, as_text(cost.epsilon), as_text(cost.delta)) for time, cost in costs],
+        "together": largest if account.has_periods else "Together",
+        "sum": tuple(map(as_text, account.spent)),
     }
 
 
@@ -162,7 +158,9 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
         "kind": kind_of(content.mechanism),
-        "post_processing": _post_processing(content),
+        "post_processing": texts.post_processing(
+            stated["release"]["frequencies"], explain.released_by(content.mechanism), content.timestamp_kind
+        ),
         "data_set": stated["release"] | {"name": content.name, "variants": len(content.variants)},
         "threat_model": {
             "trust": "central: the data owner and the machine are trusted",
@@ -186,18 +184,6 @@ def _policy(policy: Policy, content: ReportContent) -> dict[str, Any]:
     described = policy.describe()
     rules = zip(described["rules"], content.reported_rules, strict=True)
     return described | {"rules": [rule | {"state": state} for rule, (_, state) in rules]}
-
-
-def _post_processing(content: ReportContent) -> str:
-    frequencies = f"{content.stated['release']['frequencies']} frequencies, canonical order"
-    made: dict[Kind, str] = {
-        "variants": frequencies,
-        "synthetic log": "traces generated, canonical order",
-        "process map": "consistent numbers, intervals, canonical order",
-    }
-    times: dict[TimestampKind, str] = {"artificial": "artificial", "generated": "generated", "none": "no"}
-    about_times = f", {times[content.timestamp_kind]} timestamps" if kind_of(content.mechanism) in EVENT_LOGS else ""
-    return made[kind_of(content.mechanism)] + about_times
 
 
 # ---------------------------------------------------------------------------------------------- tables and figures

@@ -130,27 +130,16 @@ def post_processing(frequencies: str, released: Released, timestamps: TimestampK
     )
 
 
+_RULES = ("order", "ties", "on_missing", "duplicate_cases", "duplicate_events", "lifecycle", "table", "query")
+
+
 def reading(described: dict[str, Any] | None) -> str:
     """Describe how events became cases and variants, as stated in the guarantee file."""
     if described is None:
         return "not stated: the release was made from counts"
-    columns = described["columns"]
-    named = {role: f"{columns[role]} (recognised by its name)" for role in ("case", "timestamp")}
-    activities = ", ".join(described["activity"]) or f"{', '.join(columns['activities'])} (recognised by its name)"
-    parts = [
-        f"case: {described['case'] or named['case']}",
-        f"activity: {activities}",
-        f"time: {described['timestamp'] or (named['timestamp'] if columns['timestamp'] else 'not read')}",
-        f"order: {described['order'] or 'by default'}",
-        f"ties: {described['ties'] or 'by default'}",
-        f"missing values: {described['on_missing']}",
-        f"duplicate cases: {described['duplicate_cases']}",
-    ]
-    if (lifecycle := described.get("lifecycle", "all")) != "all":
-        of_column = f" (column {columns['lifecycle']})" if "lifecycle" in columns else ""
-        parts.append(f"lifecycle: {lifecycle}{of_column}")
-    parts += [f"only events with {column} = {value}" for column, value in described.get("where", ())]
-    parts += ["duplicate events: dropped"] if described.get("duplicate_events") == "drop" else []
-    parts += [f"table: {described['table']}"] if described["table"] else []
-    parts += [described["query"]] if described["query"] else []
-    return "; ".join(parts)
+    read = {
+        role: ", ".join(names) if isinstance(names, list) else names for role, names in described["columns"].items()
+    }
+    parts = [f"{role}: {names or 'not read'}" for role, names in read.items()]
+    parts += [f"{name.replace('_', ' ')}: {described[name]}" for name in _RULES if described.get(name)]
+    return "; ".join([*parts, *(f"only events with {column} = {value}" for column, value in described["where"])])
