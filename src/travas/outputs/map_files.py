@@ -8,15 +8,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import OutputError
 from ..explain import promise
 from ..log.escaped_names import escape_cell, escape_name
 from ..plots.html import map_assets, render
 from ..plots.map_graph import release_graph
+from ..plots.map_picture import map_svg
 from ..releases.process_map import END, OTHER, START, MapNode, MapPair, MapRelease, map_release
 from ..releases.release import Release
 from ..trusted.guarantee import Standing
+from .atomic import atomic_output
 from .json_writer import QUARTILES, write_json
-from .pictures import picture
 
 if TYPE_CHECKING:
     import polars as pl
@@ -111,11 +113,20 @@ def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], obj
     return lambda release, path: path.write_text(content(map_release(release)), encoding="utf-8", newline="\n")
 
 
+def write_picture(release: Release, path: Path) -> Path:
+    """Draw the most frequent paths of any release as SVG. A picture that exists is replaced."""
+    if path.suffix.lower() != ".svg":
+        raise OutputError(f"{path}: unsupported format of a picture; supported: .svg")
+    with atomic_output(path, "replace") as partial:
+        partial.write_text(map_svg(release_graph(release)), encoding="utf-8", newline="\n")
+    return path
+
+
 MAP_WRITERS: dict[str, Callable[[Release, Path], object]] = {
     ".json": write_json,
     ".csv": _text(lambda release: map_table(release, escape_cell).write_csv()),
     ".dot": _text(map_dot),
     ".html": _text(map_page),
-    ".svg": _text(picture),
+    ".svg": _text(lambda release: map_svg(release_graph(release))),
 }
 """The writer of each format of a process map, by suffix."""

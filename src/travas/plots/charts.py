@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from .map_graph import Throughput, duration_text
 from .svg import BLUE, GREY, INK, PALE_PLUM, PLUM, document, line, text
 
-Place = Callable[[float, float], tuple[float, float]]
-"""From a value and a share to a point of the picture."""
-
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 560, 56, 20, 14, 44
 
 
-def _axes(height: int, first: int, last: int, below: str) -> tuple[list[str], Place]:
-    """Lines and labels of a curve of shares, and where its points are."""
+def keep_curve(points: Sequence[tuple[int, float]], half: int, noun: str = "cases") -> str:
+    """Draw the probability of release by case count, or by what else is counted."""
+    height, first, last = 260, points[0][0], max(points[-1][0], points[0][0] + 1)
 
     def place(value: float, share: float) -> tuple[float, float]:
         x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * (value - first) / (last - first)
@@ -30,14 +28,8 @@ def _axes(height: int, first: int, last: int, below: str) -> tuple[list[str], Pl
     for value in range(-(-first // step) * step, last + 1, step):
         x, y = place(value, 0)
         parts += [line(x, y, x, y + 4, INK), text(x, height - 26, f"{value:,}", "middle")]
+    below = f"number of {noun} that have the variant"
     parts.append(text((_LEFT + _WIDTH - _RIGHT) / 2, height - 8, below, "middle"))
-    return parts, place
-
-
-def keep_curve(points: Sequence[tuple[int, float]], half: int, noun: str = "cases") -> str:
-    """Draw the probability of release by case count, or by what else is counted."""
-    height, last = 260, max(points[-1][0], points[0][0] + 1)
-    parts, place = _axes(height, points[0][0], last, f"number of {noun} that have the variant")
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in points))
     parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2.5"/>')
     words = (

@@ -88,11 +88,7 @@ def several(unit: PrivacyUnit) -> str:
 
 def frequencies(named: str, released: Released) -> str:
     """What the counts in the file are."""
-    if released == "generated traces":
-        return "numbers of generated cases; of a released variant, its noisy count"
-    if released == "pairs of activities":
-        return "numbers of cases, estimated from noisy sums, with 95 % intervals"
-    return COUNT_IN_FILE[named]
+    return str(_TEXTS["frequencies"].get(released, COUNT_IN_FILE[named]))
 
 
 def budget(parameters: dict[str, Any]) -> str:
@@ -112,22 +108,9 @@ def left_out(mechanism: Mechanism, timestamps: TimestampKind) -> str:
 
 def post_processing(frequencies: str, released: Released, timestamps: TimestampKind) -> str:
     """Describe the post-processing of the noisy counts, which has no privacy cost."""
-    if released == "generated traces":
-        return (
-            "all traces and their numbers of cases were generated from the noisy measurements, with a seed that has nothing to "
-            f"do with the noise; cases were renumbered, {_TEXTS['times_made'][timestamps]}. None of it uses the "
-            "log, so none of it costs anything, and anyone may generate again."
-        )
-    if released == "pairs of activities":
-        return (
-            "numbers of cases were made consistent with each other within their intervals, and put into canonical order. None "
-            "of this uses the log, so it has no privacy cost."
-        )
-    estimated = "" if frequencies == "noisy" else "counts were estimated from the noisy counts and public constants; "
-    return (
-        f"{estimated}variants were put into canonical order, cases were renumbered, {_TEXTS['times_made'][timestamps]}. "
-        "None of this uses the log, so it has no privacy cost."
-    )
+    words: str = _TEXTS["post_processing"][released]
+    estimated = "" if frequencies == "noisy" else _TEXTS["estimated"]
+    return words.format(estimated=estimated, times=_TEXTS["times_made"][timestamps])
 
 
 _RULES = ("order", "ties", "on_missing", "duplicate_cases", "duplicate_events", "lifecycle", "table", "query")
