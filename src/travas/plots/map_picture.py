@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from textwrap import wrap
 from threading import Lock
 from typing import Any
@@ -18,7 +18,6 @@ Point = tuple[float, float]
 _PAPER, _QUIET, _PALE, _BLUE, _HAIR, _ROPE = "#ffffff", "#5a6773", "#eef5fb", "#0a5f9e", "#a3adb7", "#33414d"
 _SHORT, _LONG = "#f3e3ee", "#8c1d63"
 _MARGIN, _CAPTION = 12, 18
-QUARTILES = ("lower_quartile", "median", "upper_quartile")
 _ONE_AT_A_TIME = Lock()  # Graphviz has one global state
 
 
@@ -35,14 +34,12 @@ def map_svg(graph: ProcessGraph) -> str:
     rope = _scale([path.count for path in graph.reachable.paths], 2.5)
     shade = _scale([node.count for node in graph.reachable.nodes if node.kind == "activity"], 1.6)
     times = [path.time.median for path in shown.paths if path.time is not None]
-    names = {node.key: node.name if node.kind == "activity" else f"({node.kind})" for node in shown.nodes}
     lines, labels = [], []
     for path in reversed(shown.paths):
         points, label = ways[path.edge]
-        about = tuple(_about_path(path, names, graph.noun))
-        lines.append(_titled(about, _arrow(path, points, rope(path.count))))
-        labels.append(_titled(about, _label(path, label)))
-    boxes = [_titled(tuple(_about_node(node)), _box(node, at[node.key], shade(node.count))) for node in shown.nodes]
+        lines.append(_arrow(path, points, rope(path.count)))
+        labels.append(_label(path, label))
+    boxes = [_box(node, at[node.key], shade(node.count)) for node in shown.nodes]
     captions = shown.captions
     if times:
         captions += (
@@ -86,26 +83,6 @@ def _layout(
         for one in found.get("edges", ())
     }
     return left, top, right - left, top - bottom, at, ways
-
-
-def _titled(words: Sequence[str], *parts: str) -> str:
-    """Parts with what is shown on hovering."""
-    return f"<g><title>{escape_markup(chr(10).join(words))}</title>{''.join(parts)}</g>"
-
-
-def _about_path(path: GraphPath, names: Mapping[str, str], noun: str) -> Iterator[str]:
-    yield f"{names[path.before]} → {names[path.after]}"
-    between = "" if path.interval is None else f" (95 %: {path.interval[0]:,.0f} to {path.interval[1]:,.0f})"
-    yield f"{path.count:,.0f} {noun}{between}"
-    if path.time is not None:
-        low, middle, high = (duration_text(getattr(path.time, name)) for name in QUARTILES)
-        yield f"median {middle}, half of them between {low} and {high}"
-
-
-def _about_node(node: GraphNode) -> Iterator[str]:
-    yield node.name
-    if node.number:
-        yield node.number if node.repeated is None else f"{node.number}, repeated in {round(node.repeated):,}"
 
 
 def _scale(counts: Sequence[float], power: float) -> Callable[[float], float]:

@@ -37,7 +37,7 @@ from ..releases.release import (
 )
 from ..releases.release import check_frequencies as checked_frequencies
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.files import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.files import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of, unopened
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
@@ -70,7 +70,7 @@ def load(path: Path) -> dict[str, Any]:
     try:
         stated = strict_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+        raise unopened(path, error) from None
     except (ValueError, RecursionError):
         raise LogError(f"{path}: not a guarantee file, it is not JSON; use OUT.guarantee.json") from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
@@ -108,19 +108,24 @@ def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction
     """Return the rules by which a release was generalised, from a loaded guarantee file."""
     facts = stated.get("release")
     rules = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
-    try:
+    with _named(path):
         if not isinstance(rules, list) or not rules:
-            raise ParameterError("its abstractions are not a list of rules", field="guarantee")
+            raise LogError("its abstractions are not a list of rules")
         return tuple(map(Abstraction.from_json, rules))
-    except (ParameterError, LogError) as error:
-        raise LogError(f"{path}: {error}") from None
 
 
 def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
     """Return how the log was read, from a loaded guarantee file, without the query; None if it is not stated."""
     described = stated.get("reading")
-    try:
+    with _named(path):
         return None if described is None else Reading.from_description(described)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in which a value is wrong."""
+    try:
+        yield
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {error}") from None
 
@@ -130,7 +135,7 @@ def check_digest(release: Path, guarantee: Path, stated: Mapping[str, Any]) -> N
     try:
         digest = file_digest(release)
     except OSError as error:
-        raise LogError(f"{release}: cannot be opened ({error.strerror}); check the path") from None
+        raise unopened(release, error) from None
     facts = stated.get("release")
     if not isinstance(facts, dict) or facts.get("sha256") != digest:
         raise VerificationError(
@@ -254,10 +259,8 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
     """The mechanism and the fields that every release has; a mechanism that is not installed is named."""
     with refusing_malformed(source, _NO_RELEASE):
         name = content["description"]["mechanism"]
-    try:
+    with _named(source):
         find_mechanism(name)
-    except ParameterError as error:
-        raise LogError(f"{source}: {error}") from None
     with refusing_malformed(source, _NO_RELEASE):
         mechanism = _stated_mechanism(content)
         if kind_of(mechanism) != kind or not listed(content["abstractions"]):
@@ -381,7 +384,7 @@ def unpacked(path: Path) -> bytes:
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise LogError(f"{path}: cannot be unpacked; check that the file is complete") from None
     except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+        raise unopened(path, error) from None
 
 
 def _read_csv(path: Path) -> pl.DataFrame:
