@@ -80,9 +80,6 @@ class ReportContent:
     decisions: tuple[str, ...] = ()
     looked_at: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        explain.check_stated_cases(self.stated_cases)
-
     @property
     def values(self) -> tuple[float, ...]:
         """The values by which variants are ranked: the estimates, or the counts in the file without estimates."""
