@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
+from .errors import number_of
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
 from .releases.estimate import Estimate, keep_curve_of
@@ -253,33 +254,28 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
     return f"roughly {low:,.0f} to {high:,.0f} {noun}, {MISSING_RESTS_ON}"
 
 
-def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> str | None:
-    """Explain an empty or nearly empty release of variants, with remedies, from the release alone; None for others."""
+def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> tuple[str, ...]:
+    """Explain an empty or nearly empty release of variants, with remedies, from the release alone."""
     if variants >= FEW_VARIANTS:
-        return None
-    first = (
-        "The release is empty: no variant was released."
-        if not variants
-        else f"The release is nearly empty: it has only {variants} variant{'s' if variants > 1 else ''}. Unless the process "
-        "has hardly any other variants, most of it is missing."
+        return ()
+    many = (
+        f"The release is nearly empty: it has only {number_of(variants, 'variants')}. Unless the process has hardly any other "
+        "variants, most of it is missing."
     )
-    ladder = (
+    first = many if variants else "The release is empty: no variant was released."
+    more = (
         "add more general rungs to the ladder"
         if generalises(mechanism)
-        else "use a ladder, which generalises rare variants step by step"
+        else "use a ladder, which generalises rare variants"
     )
-    few = _why_few(mechanism, noun or count_noun(mechanism))
+    few, curve = "With these parameters, only what many cases have in common is released.", keep_curve_of(mechanism)
+    if curve is not None and not curve.rungs:
+        words = of_curve(curve.first_above(HALF), curve.always_kept, noun or count_noun(mechanism))
+        few = f"At this ε and δ {words}."
     return (
-        f"{first} {few} To release more: {ladder}; use a larger ε; or use an abstraction that makes variants more alike. "
-        "Every further release is charged."
+        f"{first} {few} To release more: {more}; use a larger ε; or use an abstraction that makes variants more alike. "
+        "Every further release is charged.",
     )
-
-
-def _why_few(mechanism: Mechanism, noun: str) -> str:
-    curve = keep_curve_of(mechanism)
-    if curve is None or curve.rungs:
-        return "With these parameters, only what many cases have in common is released."
-    return f"At this ε and δ {of_curve(curve.first_above(HALF), curve.always_kept, noun)}."
 
 
 def warnings_of(release: Release) -> tuple[str, ...]:
@@ -288,8 +284,7 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         return () if cast("MapRelease", release).pairs else (EMPTY_MAP,)
     if kind_of(release.mechanism) == "synthetic log":
         return _warnings_of_synthetic_log(cast("SyntheticRelease", release))
-    emptiness = of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
-    return (emptiness,) if emptiness else ()
+    return of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
 
 
 def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:

@@ -40,8 +40,6 @@ from .releases.release import (
     Release,
     VariantRelease,
     check_columns,
-    check_frequencies,
-    check_profile,
     counted_of,
     details_of,
     kind_of,
@@ -66,7 +64,14 @@ GuaranteeRule = Literal["required", "not required"]
 LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
-_CHOICES = {"existing": Existing, "origin": LogOrigin, "guarantee": GuaranteeRule, "times": TimesRule}
+_CHOICES = {
+    "existing": Existing,
+    "origin": LogOrigin,
+    "guarantee": GuaranteeRule,
+    "times": TimesRule,
+    "frequencies": Frequencies,
+    "profile": Profile,
+}
 _TYPES: dict[str, tuple[Any, str]] = {
     "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
     "reading": (Reading, "Reading(...)"),
@@ -129,8 +134,6 @@ class Request:
         if (kind := kind_of(self.mechanism)) not in KINDS:
             words = f"the kind of {name_of(self.mechanism)} is {shown(kind)}; use one of {', '.join(KINDS)}"
             raise ParameterError(words, field="mechanism")
-        check_frequencies(self.frequencies)
-        check_profile(self.profile)
         if kind_of(self.mechanism) != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit

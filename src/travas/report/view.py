@@ -6,14 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import explain
 from ..plots.map_graph import ProcessGraph, duration_text, release_graph
 from ..plots.svg import activity_text
+from ..releases.map_numbers import Quartiles
 from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.guarantee import Standing
@@ -95,25 +95,19 @@ def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
 
     throughput = None
     if graph.throughput is not None:
-        quartiles = graph.throughput.quartiles
         throughput = {
-            "median": duration_text(quartiles.median),
-            "middle": f"{duration_text(quartiles.lower_quartile)} to {duration_text(quartiles.upper_quartile)}",
+            **_quartiles(graph.throughput.quartiles),
             "bars": _bars((label, share, marked) for label, share, marked in graph.throughput.bars),
         }
-    moments = release.event_times if isinstance(release, SyntheticRelease) else None
     return {
         "origin": graph.times or "measured",
         "throughput": throughput,
-        "arrivals": _arrivals(cast(SyntheticRelease, release), moments)
-        if moments is not None and len(moments)
-        else None,
+        "arrivals": _arrivals(release) if isinstance(release, SyntheticRelease) else None,
         "steps": [
             {
                 "before": names[path.before],
                 "after": names[path.after],
-                "median": duration_text(path.time.median),
-                "middle": f"{duration_text(path.time.lower_quartile)} to {duration_text(path.time.upper_quartile)}",
+                **_quartiles(path.time),
                 "places": [place(getattr(path.time, name)) for name in ("lower_quartile", "median", "upper_quartile")],
             }
             for path in timed
@@ -122,8 +116,16 @@ def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
     }
 
 
-def _arrivals(release: SyntheticRelease, moments: NDArray[np.int64]) -> dict[str, Any]:
-    """How many cases start in each day, week, month or year: the finest with few enough bars."""
+def _quartiles(of: Quartiles) -> dict[str, str]:
+    middle = f"{duration_text(of.lower_quartile)} to {duration_text(of.upper_quartile)}"
+    return {"median": duration_text(of.median), "middle": middle}
+
+
+def _arrivals(release: SyntheticRelease) -> dict[str, Any] | None:
+    """How many cases start in each day, week, month or year: the finest with few enough bars; None without times."""
+    moments = release.event_times
+    if moments is None or not len(moments):
+        return None
     lengths = np.repeat([len(trace) for trace in release.variants], release.counts)
     starts = moments[np.cumsum(lengths) - lengths]
     days = int(starts.max() - starts.min()) / 86_400
