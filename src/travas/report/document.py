@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -33,6 +32,7 @@ from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
 from .content import ReportContent
+from .decision import between
 from .segments import comparison, node_text
 
 SHOWN = 40
@@ -49,6 +49,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
     guarantee, graph, curve = mechanism.guarantee(), _report_map(content), keep_curve_of(mechanism)
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, person, released)
     noun = texts.counted_noun(mechanism, person)
+    pairs = () if content.process_map is None else content.process_map.pairs
     values = {
         "content": content,
         "decision": content.decision,
@@ -72,7 +73,9 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "parameters": json.dumps(content.stated["parameters"], ensure_ascii=False),
         "facts_of_kind": _facts(content),
         "noisy_steps": _noisy_steps(content),
-        "map_pairs": _map_pairs(content),
+        "map_pairs": sorted(pairs, key=lambda pair: -pair.cases.value)[:SHOWN],
+        "node_text": node_text,
+        "between": between,
         "activity_names": _activity_names(content),
         "released": released,
         "traces": "generalised" if content.is_abstracted else "whole",
@@ -242,21 +245,6 @@ def _facts(content: ReportContent) -> list[tuple[str, str]]:
     return [
         ("Measurements", f"SHA-256 {release.measurements.digest}"),
         *([("Rework", f"{cases} that repeat an activity: {rework}")] if rework else []),
-    ]
-
-
-def _map_pairs(content: ReportContent) -> list[tuple[str, str, str, str]]:
-    """Return the most frequent pairs of a process map: both nodes, the number of cases and its interval."""
-    made = content.process_map
-    pairs = [] if made is None else sorted(made.pairs, key=lambda pair: -pair.cases.value)[:SHOWN]
-    return [
-        (
-            shortened(node_text(pair.before), 200),
-            shortened(node_text(pair.after), 200),
-            f"{max(1, round(pair.cases.value)):,}",
-            f"{math.floor(pair.cases.low):,} – {math.ceil(pair.cases.high):,}",
-        )
-        for pair in pairs
     ]
 
 
