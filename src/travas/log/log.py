@@ -183,11 +183,8 @@ def check_number_of_cases(counts: NDArray[np.int64]) -> None:
 
 
 def _check_columns(columns: tuple[str, ...]) -> None:
-    if not isinstance(columns, tuple):
-        raise ParameterError(f"columns is {shown(columns)}; use a tuple of names", field="columns")
-    for name in columns:
-        if not isinstance(name, str) or not name:
-            raise ParameterError(f"columns has {shown(name)}; use names of columns", field="columns")
+    if not isinstance(columns, tuple) or not all(isinstance(name, str) and name for name in columns):
+        raise ParameterError(f"columns is {shown(columns)}; use a tuple of names of columns", field="columns")
     check_encodable("columns", *columns)
 
 

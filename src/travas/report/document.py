@@ -22,7 +22,7 @@ from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import parameters_of
 from ..plots.charts import keep_curve, throughput_chart
 from ..plots.html import browser_file, render
-from ..plots.map_graph import ProcessGraph, directly_follows, released_map, synthetic_map
+from ..plots.map_graph import directly_follows, release_graph
 from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened, step_text
 from ..releases.estimate import keep_curve_of
@@ -46,7 +46,8 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
     of_segments, steps_of_segments = comparison(segments) if len(segments) > 1 else ([], [])
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8") + browser_file("charts.css")
     mechanism, person, released = content.mechanism, content.person, explain.released_by(content.mechanism)
-    guarantee, graph, curve = mechanism.guarantee(), _report_map(content), keep_curve_of(mechanism)
+    guarantee, curve, release = mechanism.guarantee(), keep_curve_of(mechanism), content.release
+    graph = directly_follows(content.variants, content.values) if release is None else release_graph(release)
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, person, released)
     noun = texts.counted_noun(mechanism, person)
     pairs = () if content.process_map is None else content.process_map.pairs
@@ -255,15 +256,6 @@ def _noisy_steps(content: ReportContent) -> list[str]:
     names = [step_text(pair.before, pair.after) for pair in pairs]
     more = [f"and {len(names) - _STEPS:,} more"] if len(names) > _STEPS else []
     return [*(shortened(name, 200) for name in names[:_STEPS]), *more]
-
-
-def _report_map(content: ReportContent) -> ProcessGraph:
-    """The process map of the release; empty if the file has no numbers for it."""
-    if content.process_map is not None:
-        return released_map(content.process_map)
-    if content.synthetic is not None:
-        return synthetic_map(content.synthetic)
-    return directly_follows(content.variants, content.values)
 
 
 def _estimate(content: ReportContent, index: int) -> str:
