@@ -259,8 +259,8 @@ def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> tuple[s
     if variants >= FEW_VARIANTS:
         return ()
     many = (
-        f"The release is nearly empty: it has only {number_of(variants, 'variants')}. Unless the process has hardly any other "
-        "variants, most of it is missing."
+        f"The release is nearly empty: it has only {number_of(variants, 'variants')}. Unless the process has hardly any "
+        "other variants, most of it is missing."
     )
     first = many if variants else "The release is empty: no variant was released."
     more = (

@@ -54,8 +54,8 @@ def doctor(
 ) -> None:
     """Examine a log, print how it is read and how large it is, and the next command. The output is confidential.
 
-    Nothing is charged. With -o, the settings that were found or stated are written to a project file; its ε and δ do not
-    depend on the log: change them before the release.
+    Nothing is charged. With -o, the settings that were found or stated are written to a project file; its ε and δ do
+    not depend on the log: change them before the release.
 
     Examples: travas doctor export.csv -o travas.toml ·
     travas doctor export.csv -o travas.toml --dataset hospital --end-activity discharge --reason "Decided on 3 May."

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from ..releases.synthetic_log import SyntheticRelease
 
 _CONTENT: dict[explain.Released, str] = {
-    "variants of the log": "sequences of activities of the original log, with numbers of cases. It is not a copy of the log: "
-    "cases are renumbered, and rare sequences are missing.",
-    "any sequence": "sequences of activities, with numbers of cases. It is not a copy of the log: cases are renumbered, rare "
-    "sequences are missing, and some need not occur in the original log.",
-    "generated traces": f"a synthetic log. It is not a copy of the log: no case in it is a real case. {explain.SYNTHETIC}",
-    "pairs of activities": "a process map. It is not a copy of the log: it has no cases and no sequences, and rare pairs are "
-    f"missing. {explain.PROCESS_MAP}",
+    "variants of the log": "sequences of activities of the original log, with numbers of cases. It is not a copy of the "
+    "log: cases are renumbered, and rare sequences are missing.",
+    "any sequence": "sequences of activities, with numbers of cases. It is not a copy of the log: cases are renumbered, "
+    "rare sequences are missing, and some need not occur in the original log.",
+    "generated traces": f"a synthetic log. It is no copy of the log: no case in it is a real case. {explain.SYNTHETIC}",
+    "pairs of activities": "a process map. It is not a copy of the log: it has no cases and no sequences, and rare pairs "
+    f"are missing. {explain.PROCESS_MAP}",
 }
 
 
@@ -54,8 +54,8 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     """Return the text of the README: public facts only."""
     mechanism, alone = release.mechanism, "these segments" if release.segment else "this file"
     segment = [
-        f"Only cases with {release.segment} were counted. The files of all segments were released together: ε and δ hold for "
-        "all of them."
+        f"Only cases with {release.segment} were counted. The files of all segments were released together: ε and δ hold "
+        "for all of them."
     ]
     lines = [
         f"{path.name}: a differentially private release of an event log, made with travas.",

@@ -188,7 +188,7 @@ class ReportContent:
 
 
 def read_content(guarantee: Path, release: Path, made: Release | None = None) -> ReportContent:
-    """Return the content of a report from the two files, after verifying both. `made` is the release where it is known."""
+    """Return the content of a report from the two files, after verifying both. `made` is the release, if it is known."""
     mechanism, stated = verify(guarantee, release).mechanism, load(guarantee)
     if made is None and suffix_of(release, RELEASE_SUFFIXES):
         made = release_of(load_release_json(release, "not a release of travas"), release, stated, guarantee)

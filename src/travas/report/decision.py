@@ -1,4 +1,4 @@
-"""The decision about a release in plain words: its figures, a verdict, warnings, and what is missing. All of it is public."""
+"""The decision about a release in words: its figures, a verdict, warnings, and what is missing. All of it is public."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _SHOWN = 8
 
 
 def demo_html(log: Log, variants: ReleasedLog, synthetic: SyntheticRelease, mapped: MapRelease) -> str:
-    """Render the page: the log and the released map as one map, the map of each release, and the most frequent variants."""
+    """Render the page: the log and the released map as one, the map of each release, and the most frequent variants."""
     style = files(__package__).joinpath("templates/demo.css").read_text(encoding="utf-8")
     before, released = log.summary(), released_map(mapped)
     traces, counts = zip(*log.items(), strict=True)
@@ -45,7 +45,7 @@ def demo_html(log: Log, variants: ReleasedLog, synthetic: SyntheticRelease, mapp
             "sizes": {
                 "original": f"{before.cases:,} stays, {before.variants:,} different variants",
                 "variants": f"{len(variants.variants):,} variants",
-                "synthetic": f"{sum(synthetic.counts):,} generated stays, {len(synthetic.variants):,} different variants",
+                "synthetic": f"{sum(synthetic.counts):,} generated stays, {len(synthetic.variants):,} variants",
                 "mapped": f"{len(mapped.activities):,} activities, {len(mapped.pairs):,} steps",
             },
         },

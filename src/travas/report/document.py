@@ -266,7 +266,7 @@ def _estimate(content: ReportContent, index: int) -> str:
 
 
 def _variants(content: ReportContent) -> list[dict[str, str]]:
-    """Return the most frequent variants, by estimate: estimate and interval, if there are any, and the count in the file."""
+    """Return the most frequent variants: estimate and interval, if there are any, and the count in the file."""
     intervals = content.estimate.intervals if content.estimate else None
     return [
         {

@@ -284,7 +284,7 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
 
 @dataclass(frozen=True)
 class Content:
-    """The traces of a release file, in canonical order. `rules` has the name of the rule of each, but not of a `.json` file."""
+    """The traces of a release file, in canonical order. `rules` names the rule of each, but not of a `.json` file."""
 
     variants: tuple[Trace, ...]
     counts: tuple[int, ...]
