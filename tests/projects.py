@@ -34,7 +34,7 @@ Start = Callable[..., "Ran"]
 @pytest.fixture
 def start(travas: Run, folder: Path) -> Start:
     def start(*words: object, **settings: Any) -> Ran:
-        """Run `travas init` with some settings; those that are lists are tuples."""
+        """Run `travas doctor -o travas.toml` with some settings; those that are lists are tuples."""
         stated = {
             "dataset": "clinic",
             "end_activity": "out",
@@ -46,7 +46,8 @@ def start(travas: Run, folder: Path) -> Start:
             (name, item) for name, value in stated.items() for item in (value if isinstance(value, tuple) else (value,))
         ]
         return travas(
-            "init", "clinic.csv", *words, *(word for name, item in items for word in ("--set", f"{name}={item}"))
+            *("doctor", "clinic.csv", "-o", "travas.toml", *words),
+            *(word for name, item in items for word in ("--set", f"{name}={item}")),
         )
 
     return start

@@ -37,9 +37,6 @@ _MARK = f" {CONFIDENTIAL}"
 CONFIDENTIAL_HEADING = "CONFIDENTIAL: about the original log, do not publish"
 """The heading of every table, figure or section that is computed from the original log."""
 
-CONFIDENTIAL_STRIP = "CONFIDENTIAL: do not publish"
-"""The mark where there is no room for the heading: in the strip of the web app."""
-
 CONFIDENTIAL_UNLESS_PUBLIC = "CONFIDENTIAL: about the original log, publish only if the log is public"
 """The heading of figures of an experiment, whose logs are often public."""
 

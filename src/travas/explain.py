@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
+from .errors import number_of
 from .log.questions import SERVICE
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
@@ -108,6 +109,14 @@ def in_percent(share: float) -> str:
     return f"{100 * share:.2f} %"
 
 
+def percent(probability: Fraction | float) -> str:
+    """Format a probability, however small it is or close to 1."""
+    share = float(probability)
+    if 0.9999 <= share < 1:
+        return ">99.99%"
+    return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
+
+
 def one_in(delta: Fraction) -> str:
     """Format a small probability as `1 in n`."""
     if delta == 0:
@@ -127,18 +136,9 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
 def of_guess(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     """Explain ε and δ by the best guess of an attacker, in a sentence."""
     return (
-        f"Someone who knows everything else and has to guess whether a given {unit} was in the log is "
-        f"{_right(epsilon, delta)}"
+        f"Someone who knows everything else and has to guess whether a given {unit} was in the log is right in "
+        f"{most_guesses(epsilon, delta)}; blind guessing gives 50 %."
     )
-
-
-def of_attacker(epsilon: Fraction, delta: Fraction) -> str:
-    """Explain ε and δ by the best guess of an attacker, in a short sentence."""
-    return f"An attacker is {_right(epsilon, delta)}"
-
-
-def _right(epsilon: Fraction, delta: Fraction) -> str:
-    return f"right in {most_guesses(epsilon, delta)}; blind guessing gives 50 %."
 
 
 def most_guesses(epsilon: Fraction, delta: Fraction) -> str:
@@ -151,16 +151,26 @@ def of_curve(half: int, always: int, noun: str) -> str:
     return f"a variant needs {half:,} {noun} to be released with a probability above 50 %, and {always:,} to be always released"
 
 
+def numbers(epsilon: Fraction, delta: Fraction) -> str:
+    """Format ε and δ, such as `ε = 1, δ = 1e-6`."""
+    return f"ε = {as_text(epsilon)}, δ = {as_text(delta)}"
+
+
+def promise(guarantee: Guarantee) -> str:
+    """State a guarantee in a phrase."""
+    return f"{numbers(guarantee.epsilon, guarantee.delta)} for {guarantee.holds_for}, {guarantee.standing}"
+
+
 def holds(guarantee: Guarantee) -> str:
     """State a guarantee in a sentence."""
-    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
-    return f"The guarantee holds for {guarantee.holds_for}: {numbers}, {guarantee.standing}."
+    stated = numbers(guarantee.epsilon, guarantee.delta)
+    return f"The guarantee holds for {guarantee.holds_for}: {stated}, {guarantee.standing}."
 
 
 def no_guarantee(guarantee: Guarantee) -> str:
     """Say that a guarantee is not established, in a phrase that ends a sentence."""
-    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
-    return f"NO established guarantee ({numbers}): do not publish it if the original log is confidential."
+    stated = numbers(guarantee.epsilon, guarantee.delta)
+    return f"NO established guarantee ({stated}): do not publish it if the original log is confidential."
 
 
 def counted_per(unit: PrivacyUnit, counted: Counted | None, person: str = "") -> str:
@@ -250,33 +260,28 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
     return f"roughly {low:,.0f} to {high:,.0f} {noun}, {MISSING_RESTS_ON}"
 
 
-def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> str | None:
-    """Explain an empty or nearly empty release of variants, with remedies, from the release alone; None for others."""
+def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> tuple[str, ...]:
+    """Explain an empty or nearly empty release of variants, with remedies, from the release alone."""
     if variants >= FEW_VARIANTS:
-        return None
-    first = (
-        "The release is empty: no variant was released."
-        if not variants
-        else f"The release is nearly empty: it has only {variants} variant{'s' if variants > 1 else ''}. Unless the process "
-        "has hardly any other variants, most of it is missing."
+        return ()
+    many = (
+        f"The release is nearly empty: it has only {number_of(variants, 'variants')}. Unless the process has hardly any "
+        "other variants, most of it is missing."
     )
-    ladder = (
+    first = many if variants else "The release is empty: no variant was released."
+    more = (
         "add more general rungs to the ladder"
         if generalises(mechanism)
-        else "use a ladder, which generalises rare variants step by step"
+        else "use a ladder, which generalises rare variants"
     )
-    few = _why_few(mechanism, noun or count_noun(mechanism))
+    few, curve = "With these parameters, only what many cases have in common is released.", keep_curve_of(mechanism)
+    if curve is not None and not curve.rungs:
+        words = of_curve(curve.first_above(HALF), curve.always_kept, noun or count_noun(mechanism))
+        few = f"At this ε and δ {words}."
     return (
-        f"{first} {few} To release more: {ladder}; use a larger ε; or use an abstraction that makes variants more alike. "
-        "Every further release is charged."
+        f"{first} {few} To release more: {more}; use a larger ε; or use an abstraction that makes variants more alike. "
+        "Every further release is charged.",
     )
-
-
-def _why_few(mechanism: Mechanism, noun: str) -> str:
-    curve = keep_curve_of(mechanism)
-    if curve is None or curve.rungs:
-        return "With these parameters, only what many cases have in common is released."
-    return f"At this ε and δ {of_curve(curve.first_above(HALF), curve.always_kept, noun)}."
 
 
 def warnings_of(release: Release) -> tuple[str, ...]:
@@ -285,8 +290,7 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         return () if cast("MapRelease", release).pairs else (EMPTY_MAP,)
     if kind_of(release.mechanism) == "synthetic log":
         return _warnings_of_synthetic_log(cast("SyntheticRelease", release))
-    emptiness = of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
-    return (emptiness,) if emptiness else ()
+    return of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
 
 
 def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
@@ -307,31 +311,9 @@ def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
     )
 
 
-def summary(kind: type[Mechanism]) -> str:
-    """What a mechanism does, in words that follow its name and a colon; of another package, the first line of its docstring."""
-    about = (kind.__doc__ or name_of(kind)).strip().partition("\n")[0].rstrip(".")
-    return _SUMMARIES.get(name_of(kind), about)
-
-
-_SUMMARIES = {
-    "optimal": "every variant is kept with the largest probability that any (ε, δ) rule allows; its count gets the same noise",
-    "travas": "k-TSGD noise on the count of every variant and a threshold (Rafiei, Wangelik, van der Aalst, Algorithm 1)",
-    "utravas": "several TraVaS runs on equal shares of the budget, merged; their number follows from ε and δ, or was set",
-    "prefix-tree": "noise on every prefix over the alphabet, level by level (Mannhardt et al. 2019), levels share the budget",
-    "sacofa": "a prefix tree on plausible prefixes, with rules covered by the budget (Fahrenkrog-Petersen et al. 2021)",
-    "ladder": (
-        "variants are generalised step by step (by rungs) and counted, each case at most once; every rung keeps what "
-        "optimal would, for its share of ε and δ"
-    ),
-    "synthesis": (
-        "variants, activities, lengths and transitions are measured with exact Gaussian noise, and a log is generated from "
-        "these measurements alone: its traces need not occur in the original log"
-    ),
-    "map": (
-        "activities, and pairs of activities that directly follow each other, are measured with exact Gaussian noise; a case "
-        "adds at most a fixed amount to all of them together"
-    ),
-}
+def summary(mechanism: Mechanism) -> str:
+    """What a mechanism does: the first line of its docstring."""
+    return (type(mechanism).__doc__ or name_of(mechanism)).strip().partition("\n")[0].rstrip(".")
 
 
 def noise_in_words(mechanism: Mechanism) -> tuple[str, ...]:

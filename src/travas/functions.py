@@ -239,10 +239,8 @@ def read(
         The variants and the number of cases of each.
     """
     rule = _reading(reading, {**options})
-    if progress is not None:
-        return read_variants(source, rule, progress)
     with notebook_progress() as watch:
-        return read_variants(source, rule, lambda share: watch(Phase.READING, share))
+        return read_variants(source, rule, progress or (lambda share: watch(Phase.READING, share)))
 
 
 def _released(source: Any, mechanism: Mechanism, options: ReleaseOptions, **others: Any) -> Release:
@@ -260,10 +258,8 @@ def _released(source: Any, mechanism: Mechanism, options: ReleaseOptions, **othe
 
 def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
     """Run a request, with a progress bar in notebooks unless another function reports it."""
-    if watch is not None:
-        return run(request, watch)
-    with notebook_progress() as watch:
-        return run(request, watch)
+    with notebook_progress() as shown_here:
+        return run(request, watch or shown_here)
 
 
 def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:
@@ -279,9 +275,4 @@ def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:
             words = f"reading and {name} are both set; set {name} in the reading, or remove the reading"
             raise ParameterError(words, field=name)
         return reading
-    if (activity := stated.get("activity")) is not None:
-        if not isinstance(activity, str | list | tuple) or not activity:
-            words = f"activity is {shown(activity)}; use the name of a column, or several"
-            raise ParameterError(words, field="activity")
-        stated["activity"] = (activity,) if isinstance(activity, str) else tuple(activity)
     return Reading(**stated) if stated else DEFAULT_READING

@@ -11,11 +11,10 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from fractions import Fraction
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, cast
@@ -27,6 +26,7 @@ from .budget.accounting import ChargedPeriod
 from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
+from .explain import numbers
 from .log.log import Log, Roles
 from .log.options import SERVICE_TIMES, TimesRule
 from .mechanisms.mechanism import Mechanism, check_log, protecting
@@ -40,8 +40,6 @@ from .releases.release import (
     Release,
     VariantRelease,
     check_columns,
-    check_frequencies,
-    check_profile,
     counted_of,
     details_of,
     kind_of,
@@ -55,7 +53,6 @@ from .sources.example_log import ExampleLog
 from .sources.files import location_of
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 from .trusted.guarantee import Standing
-from .trusted.numbers import as_text
 
 LOGGER = logging.getLogger("travas")
 """The phases of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""
@@ -69,7 +66,14 @@ GuaranteeRule = Literal["required", "not required"]
 LogOrigin = Literal["original", "copy"]
 """Whether the source is where the data are kept, or a temporary copy."""
 
-_CHOICES = {"existing": Existing, "origin": LogOrigin, "guarantee": GuaranteeRule, "times": TimesRule}
+_CHOICES = {
+    "existing": Existing,
+    "origin": LogOrigin,
+    "guarantee": GuaranteeRule,
+    "times": TimesRule,
+    "frequencies": Frequencies,
+    "profile": Profile,
+}
 _TYPES: dict[str, tuple[Any, str]] = {
     "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
     "reading": (Reading, "Reading(...)"),
@@ -132,8 +136,6 @@ class Request:
         if (kind := kind_of(self.mechanism)) not in KINDS:
             words = f"the kind of {name_of(self.mechanism)} is {shown(kind)}; use one of {', '.join(KINDS)}"
             raise ParameterError(words, field="mechanism")
-        check_frequencies(self.frequencies)
-        check_profile(self.profile)
         if kind_of(self.mechanism) != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit
@@ -202,31 +204,33 @@ class Outcome:
 
         It also says that the release is complete, if it was written.
         """
-        try:
+        with _charged(self.account, is_complete=self.output is not None):  # a release in memory is lost
             yield
-        except BaseException as error:
-            if self.account is None or isinstance(error, ChargedError | GeneratorExit):
-                raise
-            completed = self.output is not None  # a release in memory is lost
-            raise ChargedError.from_cause(error, self.account.label, completed=completed) from error
 
 
-def _unwatched(phase: Phase, share: float) -> None:
-    """Ignore the progress."""
+@contextmanager
+def _charged(account: Account | None, is_complete: bool) -> Iterator[None]:
+    """Turn whatever fails into a ChargedError, if something was charged."""
+    try:
+        yield
+    except BaseException as error:
+        if account is None or isinstance(error, ChargedError | GeneratorExit):
+            raise
+        raise ChargedError.from_cause(error, account.label, completed=is_complete) from error
 
 
-def _unsaid(text: str) -> None:
-    """Ignore what seems wrong."""
-
-
-def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], None] = _unsaid) -> Outcome:
+def run(
+    request: Request, watch: Watch = lambda phase, share: None, caution: Callable[[str], None] = lambda text: None
+) -> Outcome:
     """Make a release. `caution` is told what seems to be wrong with a log, before the charge."""
-    _announce(request.mechanism)
+    mechanism = request.mechanism
+    LOGGER.info("%s, %s", name_of(mechanism), numbers(mechanism.epsilon, mechanism.delta))
     _enter(Phase.CHECKING, watch)
     _check(request)
-    policy, before = _policy(request), account_before(request)
+    policy, charge = _policy(request), _charge_of(request)
+    before = None if request.ledger is None else request.ledger.check(charge)
     if policy is not None:
-        policy.check(_charge_of(request), before)
+        policy.check(charge, before)
     with ExitStack() as end, _reserved(request) as outputs:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
@@ -255,10 +259,6 @@ def run(request: Request, watch: Watch = _unwatched, caution: Callable[[str], No
                     LOGGER.info("%s", Phase.DONE)
                     watch(Phase.DONE, 1.0)
     return outcome
-
-
-def _announce(mechanism: Mechanism) -> None:
-    LOGGER.info("%s, ε = %s, δ = %s", name_of(mechanism), as_text(mechanism.epsilon), as_text(mechanism.delta))
 
 
 def _enter(phase: Phase, watch: Watch) -> None:
@@ -331,16 +331,6 @@ def _charge_of(request: Request, mechanism: Mechanism | None = None, roles: Role
     return Entry.of(request.dataset, location, mechanism or request.mechanism, case, period, request.approval)
 
 
-def account_before(request: Request) -> Account | None:
-    """Return the account of a release before its charge, as far as it is known without the log. Nothing is charged."""
-    return None if request.ledger is None else request.ledger.check(_charge_of(request))
-
-
-def spent_after(request: Request, account: Account) -> tuple[Fraction, Fraction]:
-    """Return what all releases of an account cost together with this one, as far as it is known without the log."""
-    return account.after(_charge_of(request)).spent
-
-
 def _charge(request: Request, policy: Policy | None, release: Entry) -> Account | None:
     """Charge the ledger, if there is one. Without one, check what is released against the policy once more."""
     if request.ledger is not None:
@@ -379,15 +369,12 @@ def _fitting(request: Request, variants: Log) -> Mechanism:
 @contextmanager
 def _after_the_charge(account: Account | None, end: ExitStack) -> Iterator[None]:
     """Turn whatever fails into a ChargedError, if something was charged. A second interrupt must not replace it."""
-    try:
-        yield
-    except BaseException as error:
-        end.enter_context(InterruptsDeferred())
-        if account is None or isinstance(error, ChargedError | GeneratorExit):
+    with _charged(account, is_complete=False):
+        try:
+            yield
+        except BaseException:
+            end.enter_context(InterruptsDeferred())
             raise
-        with suppress(Exception):  # a handler that fails must not hide the charge
-            LOGGER.info("failed after the charge, which stands")
-        raise ChargedError.from_cause(error, account.label) from error
 
 
 class InterruptsDeferred:

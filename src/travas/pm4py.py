@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .budget.ledger import Ledger
 from .errors import MissingExtraError
+from .explain import promise
 from .functions import outcome_of
 from .log.abstraction import FULL, Abstraction
 from .log.options import Attribute, Times
 from .pipeline import Request
 from .sources.reading import Reading
-from .trusted.numbers import Number, as_text, whole_number
+from .trusted.numbers import Number, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +89,5 @@ def _as_pm4py(release: SyntheticRelease, least: int) -> pd.DataFrame:
         notes = dict(frame.attrs)
         frame = frame[np.repeat(kept, lengths)].reset_index(drop=True)
         frame.attrs.update(notes)
-    guarantee = release.guarantee
-    numbers = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
-    frame.attrs[GUARANTEE] = f"{numbers} for {guarantee.holds_for}, {guarantee.standing}"
+    frame.attrs[GUARANTEE] = promise(release.guarantee)
     return frame

@@ -6,7 +6,6 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -64,7 +63,7 @@ def test_verify_prints_what_is_spent_and_kept(travas: Run) -> None:
     assert "The guarantee holds" in ran.out and "100.0% of δ" in ran.out and "Worst-case δ" in ran.out
 
 
-def test_the_demo_makes_all_kinds_of_release_with_pictures_and_a_summary(
+def test_the_demo_makes_all_kinds_of_release_with_a_page_and_a_summary(
     travas: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -73,18 +72,14 @@ def test_the_demo_makes_all_kinds_of_release_with_pictures_and_a_summary(
     ran = travas("demo", "-o", folder)
     assert ran.code == 0 and not (tmp_path / "data").exists()  # the demo touches no ledger
     releases = ("demo-variants.xes.gz", "demo-synthetic.xes.gz", "demo-map.json")
-    pictures = ("demo-variants.svg", "demo-synthetic.svg", "demo-map.svg")
     assert {path.name for path in folder.iterdir()} == {
-        "hospital.csv", "index.html", *pictures,
+        "hospital.csv", "index.html",
         *(f"{name}{end}" for name in releases for end in ("", ".guarantee.json", ".README.txt")),
         "demo-synthetic.xes.gz.measurements.json",
     }  # fmt: skip
     for name in releases:
         assert name in ran.out
         assert travas("verify", folder / f"{name}.guarantee.json", folder / name).code == 0
-    for picture in pictures:
-        svg = (folder / picture).read_text()
-        assert ElementTree.fromstring(svg).tag.endswith("svg") and "blood-test" in svg
     page = (folder / "index.html").read_text()
     assert page.count('class="travas-map"') == 4 and "default-src 'none'" in page and len(page.encode()) < 1_600_000
     log = read(folder / "hospital.csv").summary()

@@ -11,7 +11,18 @@ import polars as pl
 import pytest
 
 from timed_log import timed_frame
-from travas import Attribute, ParameterError, Reading, Rules, SyntheticRelease, Times, process_map, read, synthesize, verify
+from travas import (
+    Attribute,
+    ParameterError,
+    Reading,
+    Rules,
+    SyntheticRelease,
+    Times,
+    process_map,
+    read,
+    synthesize,
+    verify,
+)
 from travas.evaluation.details import event_attribute_distance, fetched_cases, released_cases
 from travas.log.options import SERVICE_TIMES
 from travas.log.questions import LIFECYCLE, SERVICE

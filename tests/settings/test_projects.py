@@ -1,4 +1,4 @@
-"""Release projects on the command line: travas.toml, `travas init` and `travas release`."""
+"""Release projects on the command line: travas.toml, `travas doctor -o` and `travas release`."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_a_wrong_or_incomplete_project_is_refused(travas: Run, folder: Path, tex
 def test_a_draft_has_no_password(tmp_path: Path, travas: Run, folder: Path) -> None:
     with pytest.raises(ParameterError):
         Project().with_values({"log": "postgresql://me:secret@host/db"}).save(tmp_path / "travas.toml")
-    ran = travas("init", "postgresql://me:hidden@host/db", "--set", "table=events")
+    ran = travas("doctor", "postgresql://me:hidden@host/db", "-o", "travas.toml", "--table", "events")
     assert ran.code == 2 and "hidden" not in ran.err and not (folder / "travas.toml").exists()
 
 
@@ -148,16 +148,17 @@ def test_without_a_period_it_is_the_last_whose_grace_period_has_passed() -> None
 
 
 def test_a_project_without_periods_releases_the_whole_log(travas: Run, folder: Path) -> None:
-    ran = travas("init", "clinic.csv", "--set", "reason=x", "--set", "output=release.csv", "--set", "profile=pm4py")
+    stated = ("--reason", "x", "--set", "output=release.csv", "--profile", "pm4py")
+    ran = travas("doctor", "clinic.csv", "-o", "travas.toml", *stated)
     assert ran.code == 0 and not tomllib.loads((folder / "travas.toml").read_text())["period"]
     for setting in ("every=month", "grace=7d", "period=2026-01"):  # every month the whole log: all of these add up
         ran = travas("release", "--set", setting)
         assert ran.code == 2 and "end_activity" in ran.err and not (folder / "releases").exists()
-        ran = travas("init", "clinic.csv", "-o", "no.toml", "--set", setting)
+        ran = travas("doctor", "clinic.csv", "-o", "no.toml", "--set", setting)
         assert ran.code == 2 and "end_activity" in ran.err and not (folder / "no.toml").exists()
     assert travas("release").code == 0
-    stated = json.loads((folder / "releases" / "whole-log" / "release.csv.guarantee.json").read_text())["release"]
-    assert stated["profile"] == "pm4py"
+    facts = json.loads((folder / "releases" / "whole-log" / "release.csv.guarantee.json").read_text())["release"]
+    assert facts["profile"] == "pm4py"
     assert travas("release").code == 2
 
 
@@ -168,10 +169,12 @@ def test_a_project_that_has_periods_is_not_released_as_a_whole_log_by_accident(t
     assert travas("anonymize", "--project", "travas.toml", "--period", "2026-01").code == 0
 
 
-# -------------------------------------------------------------------------------------------------------------- init
+# ------------------------------------------------------------------------------------------------------------ doctor
 
 
-def test_init_takes_what_the_doctor_proposes_and_what_is_stated_wins(travas: Run, start: Start, folder: Path) -> None:
+def test_a_project_has_what_the_doctor_proposes_and_what_is_stated_wins(
+    travas: Run, start: Start, folder: Path
+) -> None:
     text = (folder / "clinic.csv").read_text().replace(",", ";").replace("activity", "step")
     (folder / "clinic.csv").write_text(text.replace("case_id", "visit no"))
     ran = start("--json", case="visit no", activity="step")
@@ -181,15 +184,11 @@ def test_init_takes_what_the_doctor_proposes_and_what_is_stated_wins(travas: Run
     assert travas("release", "--period", "2026-01", "--quiet").code == 0
 
 
-def test_init_asks_five_questions_and_what_the_values_leave_open(
+def test_init_asks_five_questions_where_nothing_is_stated(
     travas: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [f"c{n},in,0{n}/02/2026 08:00" for n in range(1, 9)]
-    (folder / "dates.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
-    assert travas("init", "dates.csv").code == 0
-    assert "timestamp_format" not in tomllib.loads((folder / "travas.toml").read_text())["reading"]  # not guessed
     asked: list[str] = []
-    answers = {"end_activity": "out; gone", "timestamp_format": "%m/%d/%Y %H:%M"}
+    answers = {"dataset": "clinic", "end_activity": "out; gone", "unit": "patient", "max_cases": "3", "epsilon": "2"}
 
     def prompt(text: str, default: str, show_default: bool) -> str:
         asked.append(text)
@@ -197,14 +196,22 @@ def test_init_asks_five_questions_and_what_the_values_leave_open(
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.prompt", prompt)
-    assert travas("init", "dates.csv").code == 2  # it exists
-    assert travas("init", "dates.csv", "--force").code == 0
-    assert asked == ["timestamp_format", "dataset", "unit", "epsilon", "end_activity", "reason"]
+    assert travas("init", "clinic.csv").code == 0
     written = tomllib.loads((folder / "travas.toml").read_text())
-    assert written["period"]["end_activity"] == ["out", "gone"] and written["account"]["dataset"] == "dates"
+    assert asked == ["dataset", "unit", "max_cases", "epsilon", "end_activity", "reason"]
+    assert written["period"]["end_activity"] == ["out", "gone"] and written["account"] == {"dataset": "clinic"}
+    assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2"
+    assert travas("init", "clinic.csv", "--force", "--set", "epsilon=1").code == 0 and len(asked) == 6
+
+
+def test_what_the_values_leave_open_is_not_guessed(travas: Run, folder: Path) -> None:
+    rows = [f"c{n},in,0{n}/02/2026 08:00" for n in range(1, 9)]
+    (folder / "dates.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
+    assert travas("doctor", "dates.csv", "-o", "travas.toml").code == 0
+    assert "timestamp_format" not in tomllib.loads((folder / "travas.toml").read_text())["reading"]
+    stated = ("--timestamp-format", "%m/%d/%Y %H:%M", "--end-activity", "out", "--end-activity", "gone")
+    assert travas("doctor", "dates.csv", "-o", "travas.toml", *stated).code == 2  # it exists
+    assert travas("doctor", "dates.csv", "-o", "travas.toml", "--force", *stated).code == 0
+    written = tomllib.loads((folder / "travas.toml").read_text())
+    assert written["period"] == {"every": "month", "end_activity": ["out", "gone"], "grace": "7d"}
     assert written["reading"]["timestamp_format"] == "%m/%d/%Y %H:%M" and "unit" not in written["reading"]
-    answers |= {"unit": "patient", "max_cases": "3", "end_activity": "", "epsilon": "2"}
-    assert travas("init", "dates.csv", "--force").code == 0
-    written = tomllib.loads((folder / "travas.toml").read_text())
-    assert travas("init", "dates.csv", "--force", "--set", "epsilon=2").code == 0 and len(asked) == 6 + 7
-    assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2" and not written["period"]

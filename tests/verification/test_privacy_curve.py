@@ -16,7 +16,7 @@ from travas.mechanisms.selection import PartitionSelection
 from travas.trusted.guarantee import ONE_CASE, Standing
 from travas.trusted.losses import Grid, Measurements, Step, composed, of_pairs, of_response
 from travas.trusted.numbers import ONE
-from travas.verification.privacy_curve import points, privacy_curve
+from travas.verification.privacy_curve import points
 
 ROUNDING = Fraction(1, 1 << 98)  # what compositions cut from the ends
 PERSON = PrivacyUnit("patient", 3)
@@ -118,4 +118,4 @@ def test_no_curve_without_a_guarantee() -> None:
     tree = mechanism("prefix-tree", "1", "1e-3", max_length=3, prune=2)
     assert tree.guarantee().standing is Standing.NOT_ESTABLISHED and tree.unit == ONE_CASE
     with pytest.raises(VerificationError, match="not established"):
-        privacy_curve(tree)
+        points(tree)

@@ -32,7 +32,8 @@ from travas.errors import VerificationError
 from travas.log.abstraction import Abstraction
 from travas.log.log import Log
 from travas.outputs.guarantee_file import file_digest, guarantee_path
-from travas.outputs.write import MAP_SUFFIXES, WRITERS
+from travas.outputs.map_files import MAP_WRITERS
+from travas.outputs.write import WRITERS
 
 ODD = ("a\0b", 'q"x', "\r\n", ",", "'", "\\u{41}", "=1+1", "-2", " x ", "]]>&<b>", "\u2028é", "(missing)", "null")
 ODD_COLUMNS = ('q"', '"a""b"', "a\tb", "\n", "\u2028", "ctl\x01", r"\u{41}", "=1+2")
@@ -152,7 +153,7 @@ def test_a_log_generated_again_verifies(cases: int, tmp_path: Path) -> None:
 
 def test_an_honest_process_map_verifies(tmp_path: Path) -> None:
     release = process_map(STAYS, epsilon=2, delta="1e-4")
-    for suffix in MAP_SUFFIXES:
+    for suffix in MAP_WRITERS:
         path = release.write(tmp_path / f"m{suffix}")
         notes = verify(guarantee_path(path), path).notes
         assert any("only the digest" in note for note in notes) == (suffix != ".json")

@@ -106,7 +106,8 @@ def plan_releases(
     Example: travas budget plan --releases 12 --epsilon 2 --delta 1e-6
     """
     from ..budget.plan import plan
-    from ..trusted.numbers import as_text, typed_whole_number
+    from ..explain import numbers
+    from ..trusted.numbers import typed_whole_number
 
     number = typed_whole_number(releases, "releases")
     with progress("composing"):
@@ -118,9 +119,7 @@ def plan_releases(
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
             rows.append(("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)", ""))
-    title = (
-        f"Share of each of {planned.releases} releases of ε = {as_text(planned.epsilon)}, δ = {as_text(planned.delta)}"
-    )
+    title = f"Share of each of {planned.releases} releases of {numbers(planned.epsilon, planned.delta)}"
     answer(as_json, facts, Table(title, rows), facts["recommendation"])
 
 
@@ -148,7 +147,7 @@ def _short(value: Fraction) -> str:
 def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None:
     from ..budget.account import as_plain
     from ..budget.policy import left_this_year
-    from ..trusted.numbers import as_text
+    from ..explain import numbers
 
     facts, tables = [], []
     for account in accounts:
@@ -157,7 +156,7 @@ def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None
         once = "; of different periods only the largest one counts" if account.has_periods else ""
         rows = [
             ("releases", f"{len(account.entries):,}"),
-            ("sum", f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}{once}"),
+            ("sum", f"{numbers(*account.spent)}{once}"),
         ]
         if account.unit is not None:
             rows.append(("unit", f"one {account.unit_name}: {', '.join(account.unit_columns) or 'no column yet'}"))
@@ -166,6 +165,6 @@ def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None
             rows.append(("budget", f"{account.budget}{span}, {account.budget.composition} composition"))
             rows.append(("left" if account.left else "used", account.remainder))
         if left is not None:
-            rows.append(("this year", f"ε = {as_text(left[0])}, δ = {as_text(left[1])} left"))
+            rows.append(("this year", f"{numbers(*left)} left"))
         tables.append(Table(account.label, rows, "green" if account.budget else "cyan"))
     answer(as_json, {"datasets": facts}, *tables, *([] if tables else ["no charges yet"]), *notes)

@@ -9,7 +9,7 @@ from ..errors import LogError, ParameterError, VerificationError
 from ..mechanisms.mechanism import parameters_of
 from ..releases.estimate import keep_curve_of
 from ..releases.release import counted_of, name_of
-from .console import Rows, Table, answer, bar, console, named, percent, progress
+from .console import Rows, Table, answer, bar, console, named, progress
 from .options import AS_JSON, FORCE, arg, existing, flag, names_of, with_settings
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..verification.privacy_curve import Point
     from ..verification.verify import Verified
 
+_FACTS = ("standing", "mechanism", "epsilon", "delta", "delta_spent", "unit", "parameters")
 _FILE = "A release, or its guarantee file; the other is found beside it."
 _OTHER = arg("[OTHER]", "The other file, if it is somewhere else.", None)
 
@@ -40,10 +41,9 @@ def verify(
     Examples: travas verify release.xes.gz · travas verify --epsilon 1 --delta 1e-6 --curve
     """
     from .. import explain
-    from ..outputs.guarantee_file import describe_unit
+    from ..outputs.guarantee_file import describe
     from ..releases.release import count_noun
     from ..trusted.guarantee import Standing
-    from ..trusted.numbers import as_text, rounded_up
     from ..verification.opened import pair_of
     from ..verification.privacy_curve import points
     from ..verification.verify import Verified
@@ -66,15 +66,10 @@ def verify(
         raise VerificationError(f"the guarantee of {name_of(mechanism)} is not established: {reasons}")
     weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, project.stated_cases, guarantee.unit.noun)
     keeps = _keep_curve(mechanism)
+    stated_of_it = describe(mechanism, {}, None)
     facts: dict[str, Any] = {
         "verified": True,
-        "standing": str(guarantee.standing),
-        "mechanism": name_of(mechanism),
-        "epsilon": as_text(mechanism.epsilon),
-        "delta": as_text(mechanism.delta),
-        "delta_spent": rounded_up(guarantee.delta_spent),
-        "unit": describe_unit(mechanism),
-        "parameters": parameters_of(mechanism),
+        **{name: stated_of_it[name] for name in _FACTS},
         "digest_checked": verified.digest_checked,
         "notes": list(verified.notes),
         "keep_probability": [{"cases": number, "probability": kept} for number, kept in keeps],
@@ -84,7 +79,7 @@ def verify(
     parts = [Table(title, _rows(verified, file is not None, weak), "yellow" if weak else "green")]
     if keeps:
         title = f"Probability that a variant is released, by its number of {count_noun(mechanism)}"
-        parts.append(Table(title, [(f"{number:,}", bar(kept), percent(kept)) for number, kept in keeps]))
+        parts.append(Table(title, [(f"{number:,}", bar(kept), explain.percent(kept)) for number, kept in keeps]))
     if curve:
         with progress("computing the privacy curve"):
             losses = points(mechanism)

@@ -17,12 +17,6 @@ from ..errors import CONFIDENTIAL
 Rows = list[tuple[str, ...]]
 
 
-def percent(share: float) -> str:
-    if 0.9999 <= share < 1:
-        return ">99.99%"
-    return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
-
-
 def bar(share: float) -> str:
     return "█" * round(share * 40)
 

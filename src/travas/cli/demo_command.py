@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import MissingExtraError, OutputError
+from ..errors import OutputError
 from ..releases.release import kind_of
 from .console import Table, answer, phases
 from .options import opt
@@ -23,23 +23,21 @@ def demo(output: Path = opt("Directory for the files.", "DIR", "--output", "-o",
 
     Example: travas demo
     """
+    from ..outputs.atomic import atomic_output
     from ..outputs.write import write_hospital_log
-    from ..report.demo_page import DemoPictures, demo_html, is_demo_page
+    from ..report.demo_page import demo_html, is_demo_page
 
     is_empty = output.is_dir() and not any(output.iterdir())
     if os.path.lexists(output) and not is_empty and not is_demo_page(output / "index.html"):
         raise OutputError(f"{output}: exists and is not an earlier demo; choose another directory", field="output")
     write_hospital_log(output / "hospital.csv")
     outcomes = _released(output)
-    pictures = DemoPictures.of(outcomes[0].variants, *(cast(Any, outcome.release) for outcome in outcomes))
-    missing = ""
-    try:
-        for name, svg in pictures.files().items():
-            _write(output / name, svg)
-    except MissingExtraError as error:
-        missing = f"\nno SVG files: {error}"
-    _write(output / "index.html", demo_html(pictures))  # last: where it is, all files are of an earlier demo
-    _show(outcomes, output, missing)
+    page = demo_html(outcomes[0].variants, *(cast(Any, outcome.release) for outcome in outcomes))
+    with atomic_output(
+        output / "index.html", "replace"
+    ) as partial:  # last: where it is, all files are of an earlier demo
+        partial.write_text(page, encoding="utf-8", newline="\n")
+    _show(outcomes, output)
 
 
 def _released(output: Path) -> list[Outcome]:
@@ -64,14 +62,7 @@ def _released(output: Path) -> list[Outcome]:
     return outcomes
 
 
-def _write(path: Path, text: str) -> None:
-    from ..outputs.atomic import atomic_output
-
-    with atomic_output(path, "replace") as partial:
-        partial.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _show(outcomes: list[Outcome], output: Path, missing: str) -> None:
+def _show(outcomes: list[Outcome], output: Path) -> None:
     variants, synthetic, mapped = (cast(Any, outcome.release) for outcome in outcomes)
     ways = f"{len(variants.variants):,} ways through the hospital that enough stays have in common"
     stays = f"{sum(synthetic.counts):,} generated stays with times: read totals and shares, not single stays"
@@ -89,5 +80,4 @@ def _show(outcomes: list[Outcome], output: Path, missing: str) -> None:
         f"look       {output / 'index.html'}",
         f"check      travas verify {output / FILES['variants']}",
         "your log   travas doctor LOG, then travas anonymize LOG; without a terminal: travas serve",
-        *([missing] if missing else []),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CONFIDENTIAL_HEADING, ParameterError, number_of
 from ..releases.release import name_of
-from .console import Table, answer, bar, named, percent, phases, progress
+from .console import Table, answer, bar, named, phases, progress
 from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
 
 if TYPE_CHECKING:
@@ -76,16 +76,10 @@ def _weak(rules: list[Mechanism], cases: int | None) -> list[str]:
     return list(dict.fromkeys(reason for each in reasons for reason in each))
 
 
-def _at(rule: Mechanism) -> str:
-    from ..trusted.numbers import as_text
-
-    return f"ε = {as_text(rule.epsilon)}, δ = {as_text(rule.delta)}"
-
-
 def _of_any_log(as_json: bool, rules: list[Mechanism], weak: list[str]) -> None:
     """Keep probability and interval by case count. Not confidential, because no log is read."""
     from ..evaluation.forecast import chances
-    from ..explain import meaning
+    from ..explain import meaning, numbers, percent
     from ..trusted.numbers import as_text
 
     shown: list[dict[str, Any]] = []
@@ -98,11 +92,14 @@ def _of_any_log(as_json: bool, rules: list[Mechanism], weak: list[str]) -> None:
         facts = {"mechanism": name_of(rule), "epsilon": as_text(rule.epsilon), "delta": as_text(rule.delta)}
         shown.append(facts | {"chances": kept})
         rows = [
-            (f"{at.cases:,}", bar(float(at.kept)), f"{percent(float(at.kept))}, {at.low:,} to {at.high:,}")
-            for at in points
+            (f"{at.cases:,}", bar(float(at.kept)), f"{percent(at.kept)}, {at.low:,} to {at.high:,}") for at in points
         ]
         sentences = meaning(rule.epsilon, rule.delta, rule.unit.noun)
-        parts += [Table(f"{name_of(rule)} at {_at(rule)}, by its number of cases", rows), *sentences, ""]
+        parts += [
+            Table(f"{name_of(rule)} at {numbers(rule.epsilon, rule.delta)}, by its number of cases", rows),
+            *sentences,
+            "",
+        ]
     answer(as_json, {"confidential": False, "forecast": shown, "warnings": weak}, *parts, *weak)
 
 
@@ -133,6 +130,7 @@ def _of_log(
 def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, delta: str, cases: int | None) -> None:
     """What each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
     from ..evaluation.forecast import LOOKING, advice, mechanisms, outlook, trials
+    from ..explain import numbers
 
     reading = project.reading()
     with progress("building and verifying the noise"):
@@ -148,7 +146,7 @@ def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, de
         "advice": words,
     }
     rows = [row for each, found in views.items() for row in named(each, found)]
-    parts: list[Table | str] = [Table(f"Kinds of release at {_at(rule)}", rows), *words]
+    parts: list[Table | str] = [Table(f"Kinds of release at {numbers(rule.epsilon, rule.delta)}", rows), *words]
     if log is not None:
         with progress("trying each kind of release on the log"):
             tried = trials(log, made, reading)

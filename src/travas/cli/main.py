@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -45,13 +46,14 @@ _PATIENCE = 3.0
 
 
 _command = partial(app.command, cls=HelpfulCommand, epilog=EXIT_CODES)
-for _panel, _commands in {
+_PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo_command.demo, project.doctor, serve_command.serve, docs_command.docs),
     "Release": (release.anonymize, release.synthesize, release.process_map, project.init, project.release),
     "Check a release": (check.verify, check.report),
     "Examine the original log (confidential)": (log.forecast, log.compare),
     "Research": (research.audit, research.experiment),
-}.items():
+}
+for _panel, _commands in _PANELS.items():
     for _each in _commands:
         _command("map" if _each is release.process_map else None, rich_help_panel=_panel)(_each)
 app.add_typer(budget_app, name="budget", rich_help_panel="Release")

@@ -67,11 +67,11 @@ def existing(force: bool) -> Existing:
 
 
 def with_settings(
-    names: Iterable[str], shown_first: Iterable[str] = (), file: bool = True
+    names: Iterable[str], shown_first: Iterable[str] = (), file: bool = True, more: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Replace the parameter `project` of a command by options of settings, `--set` and `--project`.
 
-    Those that are not shown first are in the help of `--help-all` only.
+    Those that are not shown first are in the help of `--help-all` only; `more` can be set by `--set` alone.
     """
     settings, first = {name: setting(name) for name in dict.fromkeys((*shown_first, *names))}, set(shown_first)
 
@@ -81,7 +81,7 @@ def with_settings(
             flags = {name: values.pop(name) for name in settings}
             changed, project_file = values.pop("changed", None), values.pop("project_file", None)
             values.pop("help_all", None)
-            command(**values, project=_project(project_file, flags, changed or (), tuple(settings)))
+            command(**values, project=_project(project_file, flags, changed or (), (*settings, *more)))
 
         signature = inspect.signature(command, eval_str=True, locals={"Project": Any})  # imported when it is called
         own = [each.replace(kind=each.KEYWORD_ONLY) for name, each in signature.parameters.items() if name != "project"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 from collections.abc import Iterator
@@ -14,8 +13,10 @@ from .. import explain
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
 from ..mechanisms.mechanism import parameters_of
 from ..outputs.guarantee_file import guarantee_path
+from ..plots.svg import printable
 from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, counted_of, kind_of
-from ..report.decision import decision_on
+from ..report.decision import between, decision_on
+from ..report.segments import node_text
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, rounded_up
 from .console import Rows, Table, answer, named
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..budget.account import Account
     from ..log.log import Log
     from ..pipeline import Outcome
-    from ..releases.process_map import MapNode, MapRelease
+    from ..releases.process_map import MapRelease
     from ..releases.synthetic_log import SyntheticRelease
 
 SHOWN_PAIRS = 12
@@ -68,7 +69,7 @@ def release_facts(
     released: Release, output: Path, stated_cases: int | None, account: Account | None = None
 ) -> dict[str, Any]:
     """Return the facts of a release of any kind for `--json`. All of them are public."""
-    guarantee, content = released.guarantee, cast(Any, released)
+    guarantee, content, decision = released.guarantee, cast(Any, released), decision_on(released, stated_cases)
     numbers = (
         {"variants": len(content.variants), "cases": sum(content.counts)}
         if isinstance(released, ReleasedLog)
@@ -81,8 +82,8 @@ def release_facts(
         **({"segment": released.segment} if released.segment else {}),
         "kind": kind_of(released.mechanism),
         **numbers,
-        "content": _content(released),
-        "notes": list(decision_on(released).missing),
+        "content": [f"{figure.value} {figure.words}" for figure in decision.content],
+        "notes": list(decision.missing),
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
         "delta": as_text(guarantee.delta),
@@ -90,29 +91,23 @@ def release_facts(
         "standing": str(guarantee.standing),
         "unit": guarantee.unit.name,
         "max_cases": guarantee.unit.max_cases,
-        "warnings": _warnings(released, stated_cases),
+        "warnings": list(decision.warnings),
         "ledger": state,
     }
 
 
-def _content(released: Release) -> list[str]:
-    """The figures of a release but for its privacy, with what they count."""
-    return [f"{figure.value} {figure.words}" for figure in decision_on(released).figures[:-1]]
-
-
 def release_parts(released: Release, output: Path, stated_cases: int | None) -> Iterator[Table | str]:
     """Yield what the screen shows of a release of any kind. All of it is public."""
-    guarantee, mechanism, warnings = released.guarantee, released.mechanism, _warnings(released, stated_cases)
-    parameters = f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}"
+    guarantee, mechanism, decision = released.guarantee, released.mechanism, decision_on(released, stated_cases)
     rows = [
         *named("segment", [released.segment] if released.segment else []),
         ("release", str(output)),
         ("guarantee", str(guarantee_path(output))),
-        *named("content", _content(released)),
-        *named("note", decision_on(released).missing),
+        *named("content", [f"{figure.value} {figure.words}" for figure in decision.content]),
+        *named("note", decision.missing),
         *_more_rows(released),
-        ("privacy", f"{parameters} for {guarantee.holds_for}: {guarantee.standing}"),
-        *named("warning", warnings),
+        ("privacy", explain.promise(guarantee)),
+        *named("warning", decision.warnings),
     ]
     if not guarantee.unit.is_case:
         rows.append(("counted", explain.counted_per(guarantee.unit, counted_of(mechanism))))
@@ -121,20 +116,13 @@ def release_parts(released: Release, output: Path, stated_cases: int | None) -> 
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         yield Table(f"{name} WITHOUT a guarantee", rows, "red")
     else:
-        yield Table(f"{name}, with warnings", rows, "yellow") if warnings else Table(name, rows, "green")
+        yield Table(f"{name}, with warnings", rows, "yellow") if decision.warnings else Table(name, rows, "green")
     if kind_of(mechanism) == "process map":
         yield from _most_frequent(cast("MapRelease", released))
 
 
-def _warnings(released: Release, stated_cases: int | None) -> list[str]:
-    guarantee = released.guarantee
-    weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun)
-    return [*weak, *explain.warnings_of(released)]
-
-
 def _charge(account: Account) -> list[Table | str]:
-    spent = f"ε = {as_text(account.spent[0])}, δ = {as_text(account.spent[1])}"
-    charged_releases = f"{number_of(len(account.entries), 'releases')}, {spent} in total"
+    charged_releases = f"{number_of(len(account.entries), 'releases')}, {explain.numbers(*account.spent)} in total"
     name = account.name or "none (counted by location)"
     rows = [("data set", name), ("charged", charged_releases), ("budget", account.remainder)]
     only_here = (
@@ -166,16 +154,9 @@ def _more_rows(released: Release) -> Rows:
 
 
 def _most_frequent(released: MapRelease) -> Iterator[Table]:
-    pairs = sorted(released.pairs, key=lambda pair: -pair.cases.value)[:SHOWN_PAIRS]
     rows = []
-    for pair in pairs:
-        number = f"{round(pair.cases.value):,} ({math.floor(pair.cases.low):,} to {math.ceil(pair.cases.high):,})"
-        rows.append((f"{_name(pair.before)} → {_name(pair.after)}", number))
+    for pair in sorted(released.pairs, key=lambda pair: -pair.cases.value)[:SHOWN_PAIRS]:
+        step = printable(f"{node_text(pair.before)} → {node_text(pair.after)}")
+        rows.append((step, f"{round(pair.cases.value):,} ({between(pair.cases)})"))
     if rows:
         yield Table(f"Most frequent pairs ({len(rows)} of {len(released.pairs):,}), in cases", rows)
-
-
-def _name(node: MapNode) -> str:
-    from ..plots.svg import activity_text, printable
-
-    return f"({node.kind})" if node.activity is None else printable(activity_text(node.activity))

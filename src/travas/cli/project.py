@@ -13,13 +13,29 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError, TravasError
+from ..settings.table import BY_NAME, SECTIONS
 from .console import Table, answer, console, phases, print_caution, progress
-from .options import AS_JSON, COLUMNS, FORCE, LOG, QUIET, READING, SET, arg, changes, existing, here, opt, with_settings
+from .options import (
+    AS_JSON,
+    COLUMNS,
+    FORCE,
+    LOG,
+    QUIET,
+    READING,
+    SET,
+    arg,
+    changes,
+    existing,
+    here,
+    names_of,
+    opt,
+    with_settings,
+)
 
 if TYPE_CHECKING:
     from ..log.log import Log
     from ..settings.project import Project
-    from ..sources.doctor.diagnosis import LogDiagnosis, ReadingChoice
+    from ..sources.doctor.diagnosis import LogDiagnosis
 
 _NOT_PROPOSED = (
     "Not proposed, because it must not be chosen by looking at the log: epsilon, delta, max_cases, edges of attributes, "
@@ -29,33 +45,87 @@ _BEGIN = {"epsilon": "1", "delta": "1e-6", "output": "release.xes.gz"}
 """What a new project begins with, whatever the log is."""
 
 
-@with_settings(READING, COLUMNS)
+@with_settings(names_of(*SECTIONS, without=("output",)), COLUMNS, more=("output",))
 def doctor(
     log: str | None = LOG,
     output: Path | None = opt("Write a project with what was found, for travas release.", "FILE", "--output", "-o"),
     force: bool = FORCE,
+    quiet: bool = QUIET,
     as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
     """Examine a log, print how it is read and how large it is, and the next command. The output is confidential.
 
-    Nothing is charged. With -o, the settings that were found are written to a project file; its ε and δ do not depend on
-    the log: change them before the release.
+    Nothing is charged. With -o, the settings that were found or stated are written to a project file; its ε and δ do
+    not depend on the log: change them before the release.
 
-    Example: travas doctor export.csv -o travas.toml
+    Examples: travas doctor export.csv -o travas.toml ·
+    travas doctor export.csv -o travas.toml --dataset hospital --end-activity discharge --reason "Decided on 3 May."
     """
+    _diagnose(project if log is None else here(project, {"log": log}), output, force, as_json)
+
+
+@with_settings(names_of(*SECTIONS, without=("output",)), COLUMNS)
+def init(
+    log: str = arg("LOG", "The event log, as for travas anonymize."),
+    output: Path = opt("The project file.", "FILE", "--output", "-o", default=Path("travas.toml")),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = AS_JSON,
+    *,
+    project: Project,
+) -> None:
+    """Write a project file: travas doctor -o, after five questions in a terminal if no setting is stated.
+
+    Example: travas init hospital.csv --set dataset=hospital --set reason="Decided on 3 May."
+    """
+    if sys.stdin.isatty() and not (project.values or as_json or quiet):
+        project = _asked(project)
+    _diagnose(here(project, {"log": log}), output, force, as_json)
+
+
+_QUESTIONS = {
+    "dataset": "Name of the data set in the ledger. Everything that is released about the same people is added up under it.",
+    "unit": "Column that identifies the person. Empty: one case is protected, not a person who has several.",
+    "max_cases": "Maximum number of cases counted per person. Public; a larger number needs more noise.",
+    "epsilon": "ε of one release. At ε = 1, whoever guesses whether a case was in the log is right in 73 % at best; at 2, 88 %.",
+    "end_activity": "Activities that close a case, with semicolons. Then releases of different months cost once. Empty: one "
+    "release of the whole log.",
+    "reason": "Why these parameters are right. It is printed in the report.",
+}
+
+
+def _asked(project: Project) -> Project:
+    """Complete a new project by questions; the person and the largest number of cases are one."""
+    for name, explanation in _QUESTIONS.items():
+        if name != "max_cases" or "unit" in project.values:
+            console().print(f"\n{explanation}")
+            given = str(typer.prompt(name, default=_BEGIN.get(name, ""), show_default=name in _BEGIN)).strip()
+            parts = tuple(part.strip() for part in given.split(";") if part.strip())
+            project = project.with_values({name: parts if name == "end_activity" else given or None})
+    return project
+
+
+def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool) -> None:
+    """Examine the log of a project, print what was found and, if there is an output, write the project with it."""
     from ..outputs.atomic import check_target
+    from ..settings.series import with_period
     from .output import log_size
 
-    project = project if log is None else here(project, {"log": log})
     if output is not None:
         check_target(output, existing(force))
+        project.text()  # refuses a password before the log is opened
     read_log, diagnosis = _read(project, _examined(project))
     draft = _draft(project, diagnosis, output or Path("travas.toml"))
+    with_period(draft)  # refuses periods without a rule that closes a case
     if output is not None:
         draft.save(output, existing(force))
-    facts = diagnosis.as_json() | {"project": output and str(output), "size": None}
+    facts = diagnosis.as_json() | {
+        "project": output and str(output),
+        "next": output and _release_command(output),
+        "size": None,
+    }
     parts: list[Table | str] = []
     if read_log is not None:
         unit = {"unit": read_log.unit.name, "max_cases": read_log.unit.max_cases, "counted": read_log.counted}
@@ -63,38 +133,6 @@ def doctor(
         parts += [Table(CONFIDENTIAL_HEADING, log_size(read_log), "yellow")]
         parts += [f"{CONFIDENTIAL} {note}" for note in read_log.notes]
     answer(as_json, facts, *parts, *_found(diagnosis, draft, output), _NOT_PROPOSED)
-
-
-def init(
-    log: str = arg("LOG", "The event log, as for travas anonymize."),
-    output: Path = opt("The project file.", "FILE", "--output", "-o", default=Path("travas.toml")),
-    changed: list[str] | None = SET,
-    force: bool = FORCE,
-    quiet: bool = QUIET,
-    as_json: bool = AS_JSON,
-) -> None:
-    """Write a project file, travas.toml: what travas doctor -o writes, completed by five questions, or by --set.
-
-    Example: travas init hospital.csv --set dataset=hospital --set end_activity=discharge --set reason="Decided on 3 May."
-    """
-    from ..outputs.atomic import check_target
-    from ..settings.project import Project
-    from ..settings.series import with_period
-    from ..settings.table import BY_NAME
-
-    check_target(output, existing(force))
-    project = Project().with_values({"log": log, **changes(changed or (), BY_NAME)})
-    project.text()  # refuses a password before the log is opened
-    diagnosis = _examined(project)
-    draft = _draft(project, diagnosis, output)
-    if sys.stdin.isatty() and not changed and not as_json and not quiet:
-        draft = _asked(draft, diagnosis.choices)
-    if {"end_activity", "gap"} & set(draft.values):
-        draft = draft.with_values({"every": "month", "grace": "7d", **draft.values})
-    with_period(draft)  # refuses periods without a rule that closes a case
-    draft.save(output, existing(force))
-    facts = diagnosis.as_json() | {"project": str(output), "next": _release_command(output)}
-    answer(as_json, facts, *_found(diagnosis, draft, output))
 
 
 def release(
@@ -113,7 +151,6 @@ def release(
     from ..outputs.readme_file import release_files
     from ..settings.project import Project
     from ..settings.series import make_release
-    from ..settings.table import BY_NAME
     from .output import show_outcome
 
     if not file.exists() and not file.suffix:
@@ -183,12 +220,8 @@ def _draft(project: Project, diagnosis: LogDiagnosis, file: Path) -> Project:
     log = project.source
     if not ("://" in log or _is_only_read(log) or Path(log).is_absolute()):  # a path starts from the file's folder
         log = os.path.relpath(log, file.absolute().parent)
-    return Draft(home=file.parent).with_values({**_BEGIN, **found, **project.values, "log": log})
-
-
-def _meanings(choice: ReadingChoice) -> str:
-    meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
-    return f"{choice.name}, which the values leave open ({meanings})"
+    periods = {"every": "month", "grace": "7d"} if {"end_activity", "gap"} & set(project.values) else {}
+    return Draft(home=file.parent).with_values({**_BEGIN, **periods, **found, **project.values, "log": log})
 
 
 def _release_command(project: Path) -> str:
@@ -210,39 +243,11 @@ def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None) -> Iterat
         yield "\nA synthetic log of full traces: travas synthesize; a process map: travas map; the same options."
         return
     yield f"project    {file}"
-    yield from (f"choose     {_meanings(choice)}" for choice in diagnosis.choices if choice.name not in draft.values)
+    for choice in diagnosis.choices:
+        if choice.name not in draft.values:
+            meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
+            yield f"choose     {choice.name}, which the values leave open ({meanings})"
     if dataset := draft.stated("dataset"):
         budget = f"travas budget create {shlex.quote(dataset)} --epsilon 1 --delta 1e-6"
         yield f"budget     {budget}, if the ledger does not have it"
     yield f"next       {before}read it, change it, then: {_release_command(file)}"
-
-
-# ---------------------------------------------------------------------------------------------------------- questions
-
-_QUESTIONS = {
-    "dataset": "Name of the data set in the ledger. Everything that is released about the same people is added up under it.",
-    "unit": "Column that identifies the person. Empty: one case is protected, not a person who has several.",
-    "max_cases": "Maximum number of cases counted per person. Public; a larger number needs more noise.",
-    "epsilon": "ε of one release. At ε = 1, whoever guesses whether a case was in the log is right in 73 % at best; at 2, 88 %.",
-    "end_activity": "Activities that close a case, with semicolons. Then releases of different months cost once. Empty: one "
-    "release of the whole log.",
-    "reason": "Why these parameters are right. It is printed in the report.",
-}
-
-
-def _asked(draft: Project, choices: tuple[ReadingChoice, ...]) -> Project:
-    """Complete a new project by questions, what the values leave open first."""
-    for choice in choices:
-        draft = draft.with_values({choice.name: _ask(choice.name, _meanings(choice), choice.options[0][0])})
-    name = Path(draft.stated("log").partition("?")[0]).name.partition(".")[0] or "log"
-    for question, explanation in _QUESTIONS.items():
-        if question != "max_cases" or "unit" in draft.values:
-            given = _ask(question, explanation, name if question == "dataset" else draft.stated(question))
-            parts = tuple(part.strip() for part in given.split(";") if part.strip())
-            draft = draft.with_values({question: parts if question == "end_activity" else given or None})
-    return draft
-
-
-def _ask(name: str, explanation: str, default: str) -> str:
-    console().print(f"\n{explanation}")
-    return str(typer.prompt(name, default=default, show_default=bool(default))).strip()

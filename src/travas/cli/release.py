@@ -187,6 +187,6 @@ def _write_again(made: Any, release: Path, project: Project, force: bool, as_jso
 
     kind, output = kind_of(made.mechanism), project.path(project.required("output"))
     files = release_files(release, kind)
-    check_not_same(release_files(output, kind), files, "release that is read, or one of its files")
+    check_not_same(release_files(output, kind), files, "the release that is read, or one of its files")
     write_release(made, output, existing(force), check_profile(project.stated("profile", "travas")))
     answer(as_json, release_facts(made, output, None), *release_parts(made, output, None))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
 from .console import console
-from .options import with_settings
+from .options import flag, opt, with_settings
 
 if TYPE_CHECKING:
     from ..settings.project import Project
@@ -18,18 +16,11 @@ if TYPE_CHECKING:
 
 @with_settings(("ledger",), ("ledger",), file=False)
 def serve(
-    port: Annotated[str, typer.Option(help="Port of the web app; 0 uses any free port.", metavar="NUMBER")] = "8080",
-    host: Annotated[
-        str, typer.Option(help="localhost, under a name of its own, or an address of loopback.", metavar="ADDRESS")
-    ] = "localhost",
-    folder: Annotated[
-        list[Path] | None, typer.Option(help="Folder with logs that may be opened; repeatable.", metavar="FOLDER")
-    ] = None,
-    archive: Annotated[
-        Path | None,
-        typer.Option(help="Folder in which releases are kept. Default: next to the ledger.", metavar="FOLDER"),
-    ] = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Print the link instead of opening a browser.")] = False,
+    port: str = opt("Port of the web app; 0 uses any free port.", "NUMBER", default="8080"),
+    host: str = opt("localhost, under a name of its own, or an address of loopback.", "ADDRESS", default="localhost"),
+    folder: list[Path] | None = opt("Folder with logs that may be opened; repeatable.", "FOLDER"),
+    archive: Path | None = opt("Folder in which releases are kept. Default: next to the ledger.", "FOLDER"),
+    no_open: bool = flag("Print the link instead of opening a browser.", "--no-open"),
     *,
     project: Project,
 ) -> None:

@@ -7,13 +7,14 @@ examples: docs/abstractions.md. For a whole log, steps process all traces at onc
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,15 +140,9 @@ def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None
     origins: list[int] = []
     before: dict[int, list[int]] = {}  # the indexes of each activity in `left`
     for index in range(start, end):
-        code = codes[index]
-        again = before.get(code)
-        if again is None:
-            before[code] = [len(left)]
-            left.append(code)
-            origins.append(index)
-            continue
+        again = before.setdefault(codes[index], [])
         again.append(len(left))
-        left.append(code)
+        left.append(codes[index])
         origins.append(index)
         for other in reversed(again[:-1]):
             size = len(left) - 1 - other
@@ -228,8 +223,6 @@ class FileStep(AbstractionStep):
             check_encodable("abstraction", *([rule] if isinstance(rule, str) else rule))
 
     def __str__(self) -> str:
-        import hashlib
-
         content = json.dumps(self.rules(), ensure_ascii=False).encode()
         return f"{self.name}:sha256-{hashlib.sha256(content).hexdigest()[:12]}"
 
@@ -261,7 +254,7 @@ class Only(FileStep):
 
     def _named(self, flat: FlatLog) -> NDArray[np.bool_]:
         activities = set(self.activities)
-        return np.array([_one_column(self, name) in activities for name in flat.alphabet], dtype=bool)
+        return np.array([name in activities for name in _one_column(self, flat)], dtype=bool)
 
 
 class Without(Only):
@@ -282,8 +275,15 @@ class Group(FileStep):
 
     @classmethod
     def make(cls, argument: Any) -> AbstractionStep:
-        pairs = _rows(argument) if isinstance(argument, str) else argument
-        if not isinstance(pairs, list) or not pairs or not all(_texts(pair, 2) and all(pair) for pair in pairs):
+        try:
+            pairs = [row for row in csv.reader(io.StringIO(argument)) if row] if isinstance(argument, str) else argument
+        except csv.Error as error:
+            raise LogError(f"abstraction group: not a CSV file ({error}); fix it") from None
+        if (
+            not isinstance(pairs, list)
+            or not pairs
+            or not all(_texts(pair) and all(pair) and len(pair) == 2 for pair in pairs)
+        ):
             raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
         if unfit := [group for _, group in pairs if not group.isprintable()]:
             raise LogError(f"abstraction group has the group {unfit[0][:60]!r}, which is not printable; rename it")
@@ -300,42 +300,25 @@ class Group(FileStep):
         return False
 
     def apply(self, flat: FlatLog) -> FlatLog:
-        groups, codes = dict(self.groups), Codes()
-        mapped = [codes[groups.get(_one_column(self, name), _one_column(self, name))] for name in flat.alphabet]
+        groups, codes, names = dict(self.groups), Codes(), _one_column(self, flat)
+        mapped = [codes[groups.get(name, name)] for name in names]
         return replace(flat, alphabet=list(codes), codes=np.array(mapped, dtype=np.int64)[flat.codes])
 
 
-def _rows(text: str) -> list[list[str]]:
-    """The rows of a CSV text that are not empty."""
-    try:
-        return [row for row in csv.reader(io.StringIO(text)) if row]
-    except csv.Error as error:
-        raise LogError(f"abstraction group: not a CSV file ({error}); fix it") from None
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _texts(value: Any, length: int | None = None) -> bool:
-    return (
-        isinstance(value, list)
-        and all(isinstance(item, str) for item in value)
-        and len(value) == (length or len(value))
-    )
-
-
-def _one_column(step: AbstractionStep, activity: Activity) -> str:
-    if isinstance(activity, tuple):
-        raise ParameterError(
-            f"abstraction {step.usage} supports one activity column but the log has {len(activity)}; "
-            "read the log with one activity column",
-            field="abstraction",
-        )
-    return activity
-
-
-def read_rules(step: str, path: str) -> str:
-    """Read a public rule file."""
-    if not path:
-        raise ParameterError(f"abstraction {step!r} names no file; use {step.rstrip(':')}:FILE", field="abstraction")
-    return _text_of(Path(path), f"abstraction {step!r} needs a text file")
+def _one_column(step: AbstractionStep, flat: FlatLog) -> list[str]:
+    """The names of activities, of one column each."""
+    for activity in flat.alphabet:
+        if isinstance(activity, tuple):
+            raise ParameterError(
+                f"abstraction {step.usage} supports one activity column but the log has {len(activity)}; "
+                "read the log with one activity column",
+                field="abstraction",
+            )
+    return cast("list[str]", flat.alphabet)
 
 
 def read_activities(path: Path) -> tuple[str, ...]:
@@ -477,7 +460,7 @@ class Abstraction:
         flat = self.applied(FlatLog.of(variants)).compact()
         encoded = flat.codes.astype(CODE).tobytes()
         numbers: dict[bytes, int] = {}
-        ends = (np.cumsum(flat.lengths) * 4).tolist()
+        ends = (np.cumsum(flat.lengths) * CODE_BYTES).tolist()
         groups = np.empty(len(ends), dtype=np.int64)
         for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
             groups[row] = numbers.setdefault(encoded[start:end], len(numbers)) if end > start else -1
@@ -552,11 +535,15 @@ def _parse_step(name: str, files: RuleFiles = "read") -> AbstractionStep:
             field="abstraction",
         )
     step = STEPS[kind]
-    if issubclass(step, FileStep) and files == "refuse":
+    if not issubclass(step, FileStep):
+        return step.make(argument)
+    if files == "refuse":
         raise ParameterError(
             f"abstraction has the step {kind}, which needs a file, and files are not read here", field="abstraction"
         )
-    return step.make(read_rules(name, argument) if issubclass(step, FileStep) else argument)
+    if not argument:
+        raise ParameterError(f"abstraction {name!r} names no file; use {kind}:FILE", field="abstraction")
+    return step.make(_text_of(Path(argument), f"abstraction {name!r} needs a text file"))
 
 
 def _step_from_json(content: Any) -> AbstractionStep:

@@ -178,17 +178,13 @@ class Log:
 
 def check_number_of_cases(counts: NDArray[np.int64]) -> None:
     """Raise LogError if there are more than `MAX_CASES` cases, of which no sum would be exact."""
-    upper, lower = int((counts >> 32).sum()), int((counts & 0xFFFFFFFF).sum())  # neither sum can overflow
-    if (upper << 32) + lower > MAX_CASES:
+    if sum(counts.tolist()) > MAX_CASES:  # integers of Python, which cannot overflow
         raise LogError(f"the log has more than {MAX_CASES:,} cases, the largest number supported {CONFIDENTIAL}")
 
 
 def _check_columns(columns: tuple[str, ...]) -> None:
-    if not isinstance(columns, tuple):
-        raise ParameterError(f"columns is {shown(columns)}; use a tuple of names", field="columns")
-    for name in columns:
-        if not isinstance(name, str) or not name:
-            raise ParameterError(f"columns has {shown(name)}; use names of columns", field="columns")
+    if not isinstance(columns, tuple) or not all(isinstance(name, str) and name for name in columns):
+        raise ParameterError(f"columns is {shown(columns)}; use a tuple of names of columns", field="columns")
     check_encodable("columns", *columns)
 
 

@@ -20,7 +20,7 @@ from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, exact, is_whole_number
 from .abstraction import Abstraction
 from .options import Resolution
-from .traces import Activity
+from .traces import Activity, activity_from_json
 
 Value = TypeVar("Value")
 
@@ -85,13 +85,6 @@ def _exactly(kind: type[Value]) -> Callable[[Any, Any], Value]:
     return check
 
 
-def _activity(value: Any, _: Any = None) -> Activity:
-    parts = tuple(value) if isinstance(value, list | tuple) else (value,)
-    if not all(isinstance(part, str) for part in parts):
-        raise TypeError("an activity is not text")
-    return parts if isinstance(value, list | tuple) else parts[0]
-
-
 def _tuple(value: Any, kind: Any) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise TypeError("not a list")
@@ -100,7 +93,7 @@ def _tuple(value: Any, kind: Any) -> tuple[Any, ...]:
 
 
 def _sums(pairs: Any) -> ActivitySums:
-    return {_activity(name): _exactly(int)(value, None) for name, value in pairs}
+    return {activity_from_json(name): _exactly(int)(value, None) for name, value in pairs}
 
 
 def _array(value: Any, _: Any) -> Any:
@@ -137,7 +130,7 @@ def converter() -> Converter:
     made.register_structure_hook_func(_is(np.ndarray), _array)
     made.register_unstructure_hook_func(_is(tuple), lambda parts: [made.unstructure(part) for part in parts])
     made.register_structure_hook_func(_is(tuple), _tuple)
-    made.register_structure_hook_func(lambda kind: kind == Activity, _activity)
+    made.register_structure_hook_func(lambda kind: kind == Activity, lambda name, _: activity_from_json(name))
     made.register_structure_hook_func(lambda kind: kind == ActivitySums, lambda pairs, _: _sums(pairs))
     made.register_unstructure_hook_func(
         lambda kind: kind == ActivitySums, lambda sums: plain(tuple(sorted(sums.items())))

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, naming, one_of, shown
 from ..log.abstraction import FULL, Abstraction, RuleFiles, parse_ladder
@@ -50,18 +49,15 @@ def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
         raise ParameterError(
             f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
         )
-    rungs = tuple(rung if isinstance(rung, Abstraction) else _rung(rung) for rung in value)
-    for index, rung in enumerate(rungs):
-        if rung in rungs[:index]:
+    rungs: list[Abstraction] = []
+    for rung in value:
+        if not isinstance(rung, Abstraction | str):
+            raise ParameterError(f"a rung is {shown(rung)}: it must be an abstraction, such as prefix:6", field="rungs")
+        with naming("rungs"):
+            rungs.append(Abstraction.parse(rung) if isinstance(rung, str) else rung)
+        if rungs[-1] in rungs[:-1]:
             raise ParameterError(f"the rung {rung} occurs twice; remove one", field="rungs")
-    return rungs
-
-
-def _rung(text: object) -> Abstraction:
-    if not isinstance(text, str):
-        raise ParameterError(f"a rung is {shown(text)}: it must be an abstraction, such as prefix:6", field="rungs")
-    with naming("rungs"):
-        return Abstraction.parse(text)
+    return tuple(rungs)
 
 
 @attrs.frozen(slots=False)
@@ -231,7 +227,10 @@ def _estimate(
     missing = max(0.0, cases - sum(sum(part.counts) for part in parts.values()))
     last = used[-1]
     parts[last] = estimate(curve, of_rung[last], missing)
-    merged = {field: _merged(at, {r: getattr(part, field) for r, part in parts.items()}) for field in _BY_VARIANT}
+    merged: dict[str, Any] = {}
+    for field in _BY_VARIANT:  # by rung, in the order of the release
+        streams = {rung: iter(getattr(part, field)) for rung, part in parts.items()}
+        merged[field] = tuple(next(streams[rung]) for rung in rungs)
     spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
     radius = math.hypot(mechanism._counting.within(CONFIDENCE), math.sqrt(spread))
     return Estimate(
@@ -247,15 +246,9 @@ _OF_TABLE = ("table_length", "table_bits", "centre")
 _BY_VARIANT = ("counts", "intervals", "spread")
 
 
-def _merged(rungs: NDArray[np.int64], parts: dict[int, Any]) -> tuple[Any, ...]:
-    """Return values by rung in the order of the release."""
-    streams = {rung: iter(values) for rung, values in parts.items()}
-    return tuple(next(streams[rung]) for rung in rungs.tolist())
-
-
-def generalises(mechanism: Mechanism | type[Mechanism]) -> bool:
+def generalises(mechanism: Mechanism) -> bool:
     """Whether a mechanism generalises traces itself, by rungs."""
-    return issubclass(mechanism if isinstance(mechanism, type) else type(mechanism), Ladder)
+    return isinstance(mechanism, Ladder)
 
 
 def rungs_of(mechanism: Mechanism) -> tuple[Abstraction, ...]:

@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, cast
@@ -56,10 +57,6 @@ def find_mechanism(name: str, references: References = "refuse") -> Maker:
     if isinstance(name, str) and name in MECHANISMS:
         return MECHANISMS[name]
     maker = extension(name, _MECHANISM_GROUP, "mechanism", tuple(MECHANISMS), references)
-    if isinstance(maker, type) and not issubclass(maker, Mechanism):
-        raise ParameterError(
-            f"mechanism is {shown(name)}, which is not a subclass of travas.Mechanism", field="mechanism"
-        )
     try:
         options_of(maker)
     except (TypeError, ValueError):
@@ -157,7 +154,8 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
     points = tuple(entry_points(group=group))
     for point in points:
         if name in (point.name, point.value):  # the recorded name of a class is its dotted path
-            return _loaded(point, what)
+            with _named(what, f"{point.name!r}, registered as {point.value}:"):
+                return point.load()
     if ":" in name:
         return _imported(name, what, references)
     registered = [point.name for point in points]
@@ -166,13 +164,15 @@ def extension(name: object, group: str, what: str, known: Sequence[str], referen
     raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what)
 
 
-def _loaded(point: Any, what: str) -> Any:
+@contextmanager
+def _named(what: str, name: str) -> Iterator[None]:
+    """Name what cannot be imported, with the message of an error about a name, and the type alone of any other."""
     try:
-        return point.load()
+        yield
     except Exception as error:  # importing runs the code of another package
-        raise ParameterError(
-            f"{what} is {point.name!r}, registered as {point.value}: {_why(error)}", field=what
-        ) from None
+        is_about_a_name = isinstance(error, ImportError | AttributeError | TravasError)
+        why = (str(error) if is_about_a_name else "") or type(error).__name__
+        raise ParameterError(f"{what} is {name} {why}", field=what) from None
 
 
 def _imported(name: str, what: str, references: References) -> Any:
@@ -183,16 +183,8 @@ def _imported(name: str, what: str, references: References) -> Any:
     module, _, attribute = name.partition(":")
     if "" not in sys.path:
         sys.path.append("")  # the user typed the name: a file in the current folder will do
-    try:
+    with _named(what, f"{shown(name)}, which cannot be imported:"):
         return getattr(import_module(module), attribute)
-    except Exception as error:  # importing runs the code of another package
-        raise ParameterError(f"{what} is {shown(name)}, which cannot be imported: {_why(error)}", field=what) from None
-
-
-def _why(error: Exception) -> str:
-    """Return the message of an error about a name, and the type alone of any other."""
-    is_about_a_name = isinstance(error, ImportError | AttributeError | TravasError)
-    return (str(error) if is_about_a_name else "") or type(error).__name__
 
 
 def options_of(maker: Maker) -> dict[str, bool]:

@@ -19,43 +19,28 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
     Links are followed, also inside folders. Its guarantee file and README are checked as well.
     """
     targets = release_files(output, "synthetic log")
-    for given in map(Path, inputs):
+    for log in map(Path, inputs):
+        check_not_same(targets, [log], "the log itself")
+        is_glob = not log.is_dir() and _is_glob(log)
         for target in targets:
-            _check_log(target, given)
+            if _matches(target, log) if is_glob else target.resolve().is_relative_to(log.resolve()):
+                raise OutputError(
+                    f"{target}: would become part of the log {str(log)!r}; choose another output", field="output"
+                )
+        inside = _glob(log) if is_glob else (Path(folder, name) for folder, _, names in os.walk(log) for name in names)
+        if any(map(os.path.lexists, targets)):
+            check_not_same(targets, inside, "a file of the log")
     if ledger is not None:
         journals = [ledger.with_name(ledger.name + end) for end in ("-journal", "-wal")]
-        check_not_same(targets, [ledger, *journals], "ledger")
+        check_not_same(targets, [ledger, *journals], "the ledger")
 
 
-def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str, field: str = "output") -> None:
+def check_not_same(targets: Iterable[Path], files: Iterable[Path], what: str) -> None:
     """Raise OutputError if an output is one of these files, under any name."""
     known = list(files)
     for target in targets:
         if any(_is_same(target, file) for file in known):
-            raise OutputError(f"{target}: is the {what}; choose another output", field=field)
-
-
-def _check_log(target: Path, log: Path) -> None:
-    if _is_same(target, log):
-        raise OutputError(f"{target}: is the log itself; choose another output", field="output")
-    if log.is_dir():
-        if target.resolve().is_relative_to(log.resolve()):
-            raise OutputError(
-                f"{target}: is in the folder of the log and would become part of it; choose another output",
-                field="output",
-            )
-        files: Iterator[Path] = (Path(folder, name) for folder, _, names in os.walk(log) for name in names)
-    elif _is_glob(log):
-        if _matches(target, log):
-            raise OutputError(
-                f"{target}: matches {str(log)!r} and would become part of the log; choose another output",
-                field="output",
-            )
-        files = _glob(log)
-    else:
-        return
-    if os.path.lexists(target) and any(_is_same(target, file) for file in files):
-        raise OutputError(f"{target}: is a file of the log; choose another output", field="output")
+            raise OutputError(f"{target}: is {what}; choose another output", field="output")
 
 
 def _is_same(target: Path, file: Path) -> bool:

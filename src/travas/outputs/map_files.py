@@ -8,15 +8,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import OutputError
+from ..explain import promise
 from ..log.escaped_names import escape_cell, escape_name
 from ..plots.html import map_assets, render
 from ..plots.map_graph import release_graph
+from ..plots.map_picture import map_svg
 from ..releases.process_map import END, OTHER, START, MapNode, MapPair, MapRelease, map_release
 from ..releases.release import Release
 from ..trusted.guarantee import Standing
-from ..trusted.numbers import as_text
+from .atomic import atomic_output
 from .json_writer import QUARTILES, write_json
-from .pictures import picture
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,10 +67,11 @@ def _part(node: MapNode, index: int, written: Callable[[str], str]) -> str | Non
 def map_dot(release: MapRelease) -> str:
     """The map for Graphviz: line width by number of cases."""
     most = max((pair.cases.value for pair in release.pairs), default=1.0)
-    lines = [f"// {_comment(text)}" for text in _headers(release)]
+    lines = ["// " + text.replace("--", "- -") for text in _headers(release)]
     lines += ["digraph map {", 'node [shape=box, fontname="sans-serif"];', 'edge [fontname="sans-serif"];']
     shapes = {"start": "shape=circle", "end": "shape=doublecircle", "other": "style=dashed", "activity": "shape=box"}
-    ids = {node: number for number, node in _numbered(release)}
+    names = (MapNode("activity", activity.activity) for activity in release.activities)
+    ids = {node: number for number, node in enumerate((START, *names, OTHER, END))}
     lines += [f"n{ids[node]} [label={_quoted(release.label(node))}, {shapes[node.kind]}];" for node in ids]
     for pair in release.pairs:
         words = "{} ({} to {})".format(*_cases(pair))
@@ -79,19 +82,9 @@ def map_dot(release: MapRelease) -> str:
 
 def _headers(release: MapRelease) -> Iterator[str]:
     """What a file says about the map as a whole."""
-    guarantee = release.guarantee
-    yield f"{release.title}; ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}"
+    yield f"{release.title}; {promise(release.guarantee)}"
     yield from release.notices.values()
     yield f"about {release.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"
-
-
-def _comment(text: str) -> str:
-    return text.replace("--", "- -")
-
-
-def _numbered(release: MapRelease) -> Iterator[tuple[int, MapNode]]:
-    names = (MapNode("activity", activity.activity) for activity in release.activities)
-    yield from enumerate((START, *names, OTHER, END))
 
 
 def _quoted(name: str) -> str:
@@ -108,31 +101,32 @@ def map_page(release: Release) -> str:
 
     Names are escaped, and the policy in the page allows its own script and style only.
     """
-    guarantee = release.guarantee
     style = files(__package__).joinpath("templates/map_page.css").read_text(encoding="utf-8")
-    about = (
-        f"{release.headline}. ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} for "
-        f"{guarantee.holds_for}, {guarantee.standing}."
-    )
+    about = f"{release.headline}. {promise(release.guarantee)}."
     model = release_graph(release).model()
     values = {"title": release.title.capitalize(), "about": about, "model": model, **map_assets(style)}
     return render(__package__, "map_page.html", values) + "\n"
 
 
-def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], None]:
+def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], object]:
     """A writer of maps as text, among the writers of releases."""
-    return lambda release, path: _write_text(content(map_release(release)), path)
+    return lambda release, path: path.write_text(content(map_release(release)), encoding="utf-8", newline="\n")
 
 
-def _write_text(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+def write_picture(release: Release, path: Path) -> Path:
+    """Draw the most frequent paths of any release as SVG. A picture that exists is replaced."""
+    if path.suffix.lower() != ".svg":
+        raise OutputError(f"{path}: unsupported format of a picture; supported: .svg")
+    with atomic_output(path, "replace") as partial:
+        partial.write_text(map_svg(release_graph(release)), encoding="utf-8", newline="\n")
+    return path
 
 
-MAP_WRITERS: dict[str, Callable[[Release, Path], None]] = {
+MAP_WRITERS: dict[str, Callable[[Release, Path], object]] = {
     ".json": write_json,
     ".csv": _text(lambda release: map_table(release, escape_cell).write_csv()),
     ".dot": _text(map_dot),
     ".html": _text(map_page),
-    ".svg": _text(picture),
+    ".svg": _text(lambda release: map_svg(release_graph(release))),
 }
 """The writer of each format of a process map, by suffix."""

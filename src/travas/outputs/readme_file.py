@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 from .. import explain
 from ..log.options import SERVICE_TIMES
-from ..plots.svg import activity_text, printable
+from ..plots.svg import printable, step_text
 from ..releases.release import (
-    Frequencies,
     Kind,
     Release,
     ReleasedLog,
@@ -28,33 +27,15 @@ from .guarantee_file import guarantee_path, measurements_path
 
 if TYPE_CHECKING:
     from ..releases.synthetic_log import SyntheticRelease
-    from ..synthesis.quality import PairQuality
 
-_CONTENTS: dict[Kind, str] = {
-    "variants": "sequences of activities of the original log, with numbers of cases",
-    "synthetic log": "a synthetic log: traces generated from noisy measurements of the original log",
-    "process map": "a process map: pairs of activities that directly follow each other, with noisy numbers of cases",
-}
-
-
-_OF_SEGMENT = (
-    "Only cases with {} were counted. The files of all segments were released together: ε and δ hold for all of them."
-)
-
-_NOT_A_COPY: dict[explain.Released, str] = {
-    "variants of the log": "cases are renumbered, and rare sequences are missing.",
-    "any sequence": "cases are renumbered, rare sequences are missing, and some need not occur in the original log.",
-    "generated traces": "no case in it is a real case; only statements about many cases together mean something.",
-    "pairs of activities": "it has no cases and no sequences, and rare pairs are missing.",
-}
-
-
-_COUNTS: dict[Frequencies, str] = {
-    "estimated": "The number of cases of a sequence is the best estimate of its own cases. Sequences that were not released are "
-    "missing, so the total is smaller than the original log.",
-    "spread": "The number of cases of a sequence includes a share of the cases that were not released: for similarity studies "
-    "only. The total is an estimate, not the size of the original log.",
-    "noisy": "The number of cases of a sequence is its noisy count, which is too large for most rare sequences.",
+_CONTENT: dict[explain.Released, str] = {
+    "variants of the log": "sequences of activities of the original log, with numbers of cases. It is not a copy of the "
+    "log: cases are renumbered, and rare sequences are missing.",
+    "any sequence": "sequences of activities, with numbers of cases. It is not a copy of the log: cases are renumbered, "
+    "rare sequences are missing, and some need not occur in the original log.",
+    "generated traces": f"a synthetic log. It is no copy of the log: no case in it is a real case. {explain.SYNTHETIC}",
+    "pairs of activities": "a process map. It is not a copy of the log: it has no cases and no sequences, and rare pairs "
+    f"are missing. {explain.PROCESS_MAP}",
 }
 
 
@@ -73,14 +54,17 @@ def release_files(release: Path, kind: Kind = "variants") -> tuple[Path, ...]:
 def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     """Return the text of the README: public facts only."""
     mechanism, alone = release.mechanism, "these segments" if release.segment else "this file"
+    segment = [
+        f"Only cases with {release.segment} were counted. The files of all segments were released together: ε and δ hold "
+        "for all of them."
+    ]
     lines = [
         f"{path.name}: a differentially private release of an event log, made with travas.",
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
-        f"It contains {_CONTENTS[kind_of(mechanism)]}.",
-        *([_OF_SEGMENT.format(release.segment)] if release.segment else []),
-        f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
+        f"It contains {_CONTENT[explain.released_by(mechanism)]}",
+        *(segment if release.segment else []),
         *_about_events(release),
         *explain.service_in_words(mechanism),
         *(_about_generated(cast("SyntheticRelease", release), path) if kind_of(mechanism) == "synthetic log" else []),
@@ -96,7 +80,7 @@ def _about_events(release: Release) -> list[str]:
     if not isinstance(release, ReleasedLog):
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    counts = [_COUNTS[release.frequencies]] if isinstance(release, VariantRelease) else []
+    counts = [explain.COUNT_IN_FILE[release.frequencies]] if isinstance(release, VariantRelease) else []
     return [*counts, release.times_in_words, *cut]
 
 
@@ -121,18 +105,14 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
             )
     noise = quality.mostly_noise
     if noise:
-        lines.append(f"Steps that cannot be told from noise ({len(noise)}): {'; '.join(map(_step, noise))}.")
+        steps = printable("; ".join(step_text(pair.before, pair.after) for pair in noise))
+        lines.append(f"Steps that cannot be told from noise ({len(noise)}): {steps}.")
     measurements = measurements_path(path).name
     return [
         *lines,
         f"{measurements} has the noisy measurements, which are as public as the log. To generate again, at no cost: "
         f"travas synthesize --from {path.name} --cases N -o OUT",
     ]
-
-
-def _step(pair: PairQuality) -> str:
-    before = "(start)" if pair.before is None else printable(activity_text(pair.before))
-    return f"{before} → {'(end)' if pair.after is None else printable(activity_text(pair.after))}"
 
 
 def _protection(release: Release) -> list[str]:

@@ -34,30 +34,22 @@ from .atomic import (
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path, measurements_path
 from .json_writer import write_json
+from .map_files import MAP_WRITERS
 from .readme_file import readme_path, readme_text, release_files
 from .xes_writer import write_xes, write_xes_gz
 
-Writer = Callable[[Any, Path], None]
+Writer = Callable[[Any, Path], object]
 
 _TABLES: dict[str, Callable[..., None]] = {".csv": write_csv, ".csv.gz": write_csv_gz, ".parquet": write_parquet}
 
 WRITERS: dict[str, Writer] = {".xes": write_xes, ".xes.gz": write_xes_gz, **_TABLES, ".json": write_json}
 """The writer of each format of an event log, by suffix."""
 
-MAP_SUFFIXES = (".json", ".csv", ".dot", ".html", ".svg")
-"""The formats of a process map."""
-
-
-def _write_map(suffix: str, release: Release, path: Path) -> None:
-    from .map_files import MAP_WRITERS  # it imports numpy, which not every program needs
-
-    MAP_WRITERS[suffix](release, path)
-
 
 def writers(kind: Kind, profile: Profile = "travas") -> dict[str, Writer]:
     """The writers for a kind of release and a profile, by suffix."""
     if kind not in EVENT_LOGS:
-        return {suffix: functools.partial(_write_map, suffix) for suffix in MAP_SUFFIXES} if profile == "travas" else {}
+        return MAP_WRITERS if profile == "travas" else {}
     if profile == "travas":
         return WRITERS
     return {suffix: functools.partial(write, profile=profile) for suffix, write in _TABLES.items()}

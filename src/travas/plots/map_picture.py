@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from threading import Lock
 from typing import Any
@@ -17,7 +16,6 @@ Point = tuple[float, float]
 
 _PAPER, _QUIET, _BLUE, _ROPE = "#ffffff", "#5a6773", "#0a5f9e", "#33414d"  # charts.css has those of dark pages
 _MARGIN, _CAPTION = 12, 18
-QUARTILES = ("lower_quartile", "median", "upper_quartile")
 _ONE_AT_A_TIME = Lock()  # Graphviz has one global state
 
 
@@ -33,15 +31,13 @@ def map_svg(graph: ProcessGraph) -> str:
     left, top, width, height, at, ways = _layout(graph.dot(shown))
     shade = scale([node.count for node in graph.reachable.nodes if node.kind == "activity"], 1.6)
     times = [path.time.median for path in shown.paths if path.time is not None]
-    names = {node.key: node.name if node.kind == "activity" else f"({node.kind})" for node in shown.nodes}
     lines, labels = [], []
     for path in reversed(shown.paths):
         points, label = ways[path.edge]
-        about = tuple(_about_path(path, names, graph.noun))
         rope, (x, y) = graph.ropes[path.edge], label
-        lines.append(_titled(about, _arrow(path, points, rope)))
-        labels.append(_titled(about, _label(path, (x - graph.slots(path)[0] / 2 + 5 + 6 * rope, y))))
-    boxes = [_titled(tuple(_about_node(node)), _box(node, at[node.key], shade(node.count))) for node in shown.nodes]
+        lines.append(_arrow(path, points, rope))
+        labels.append(_label(path, (x - graph.slots(path)[0] / 2 + 5 + 6 * rope, y)))
+    boxes = [_box(node, at[node.key], shade(node.count)) for node in shown.nodes]
     captions = shown.captions
     if times:
         kind = "waiting times" if graph.is_paired else "times"
@@ -86,26 +82,6 @@ def _layout(
         for one in found.get("edges", ())
     }
     return left, top, right - left, top - bottom, at, ways
-
-
-def _titled(words: Sequence[str], *parts: str) -> str:
-    """Parts with what is shown on hovering."""
-    return f"<g><title>{escape_markup(chr(10).join(words))}</title>{''.join(parts)}</g>"
-
-
-def _about_path(path: GraphPath, names: Mapping[str, str], noun: str) -> Iterator[str]:
-    yield f"{names[path.before]} → {names[path.after]}"
-    between = "" if path.interval is None else f" (95 %: {path.interval[0]:,.0f} to {path.interval[1]:,.0f})"
-    yield f"{path.count:,.0f} {noun}{between}"
-    if path.time is not None:
-        low, middle, high = (duration_text(getattr(path.time, name)) for name in QUARTILES)
-        yield f"median {middle}, half of them between {low} and {high}"
-
-
-def _about_node(node: GraphNode) -> Iterator[str]:
-    yield node.name
-    if node.number:
-        yield node.number if node.repeated is None else f"{node.number}, repeated in {round(node.repeated):,}"
 
 
 def _arrow(path: GraphPath, points: list[Point], rope: float) -> str:

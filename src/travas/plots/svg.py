@@ -34,6 +34,12 @@ def activity_text(activity: Activity) -> str:
     return " ".join((activity if isinstance(activity, str) else " / ".join(activity)).split())
 
 
+def step_text(before: Activity | None, after: Activity | None) -> str:
+    """Format a step; None is the start or the end of a trace."""
+    start = "(start)" if before is None else activity_text(before)
+    return f"{start} → {'(end)' if after is None else activity_text(after)}"
+
+
 def shortened(text: str, characters: int) -> str:
     """Shorten text to a number of characters."""
     return text if len(text) <= characters else text[: max(characters - 1, 1)] + "…"

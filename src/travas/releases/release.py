@@ -34,7 +34,7 @@ REGISTRY = {
     "write": "travas.outputs.write:write_release",
     "polars": "travas.outputs.event_tables:polars_events",
     "pandas": "travas.outputs.event_tables:pandas_events",
-    "draw": "travas.outputs.pictures:write_picture",
+    "draw": "travas.outputs.map_files:write_picture",
     "map table": "travas.outputs.map_files:map_table",
     "html": "travas.report.notebook:release_html",
     "map model": "travas.evaluation.pm4py_models:write_model",

@@ -10,21 +10,31 @@ from pathlib import Path
 from typing import Any
 
 from .. import explain
-from ..budget.account import NO_APPROVAL, Account, Entry
+from ..budget.account import NO_APPROVAL, Account, Approval, Entry
 from ..budget.policy import Policy, PolicyRule, problem_of
-from ..errors import VerificationError
+from ..errors import number_of
 from ..log.abstraction import FULL, Abstraction
 from ..log.traces import Trace
-from ..mechanisms.ladder import generalises, rungs_of
+from ..mechanisms.ladder import generalises
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate, estimate_of
 from ..releases.process_map import MapRelease
-from ..releases.release import EVENT_LOGS, Release, TimestampKind, check_frequencies, kind_of, timestamp_kind
+from ..releases.release import (
+    EVENT_LOGS,
+    SEGMENT,
+    Release,
+    ReleasedLog,
+    TimestampKind,
+    VariantRelease,
+    kind_of,
+    timestamp_kind,
+)
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
-from ..verification.opened import Content, load, open_measured, read_release, stated_abstractions
+from ..sources.release_json import load_release_json
+from ..verification.opened import load, read_release, release_of, stated_abstractions
 from ..verification.verify import verify
-from .decision import DECISIONS, Decision
+from .decision import Decision
 
 _OF_THE_CHARGE = ("reason", "sign_off", "epsilon_per_year", "delta_per_year")
 """The rules of a policy that only the charge in the ledger can show to be kept."""
@@ -56,9 +66,9 @@ class ReportContent:
     stated: dict[str, Any]
     mechanism: Mechanism
     name: str
-    variants: tuple[Trace, ...]
-    counts: tuple[int, ...]
-    estimate: Estimate | None
+    variants: tuple[Trace, ...] = ()
+    counts: tuple[int, ...] = ()
+    estimate: Estimate | None = None
     abstractions: tuple[Abstraction, ...] = (FULL,)
     rules: tuple[str, ...] = ()
     reason: str = ""
@@ -69,9 +79,6 @@ class ReportContent:
     signed_off_by: str = ""
     decisions: tuple[str, ...] = ()
     looked_at: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        explain.check_stated_cases(self.stated_cases)
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -89,6 +96,11 @@ class ReportContent:
     def timestamp_kind(self) -> TimestampKind:
         """What the timestamps in the file are."""
         return timestamp_kind(self.mechanism)
+
+    @property
+    def segment(self) -> str:
+        """Which cases were released, such as `ward = A`; empty for all of them."""
+        return str(self.stated["release"].get("notices", {}).get(SEGMENT, ""))
 
     @property
     def synthetic(self) -> SyntheticRelease | None:
@@ -128,6 +140,11 @@ class ReportContent:
         return self.charges[-1] if self.charges else None
 
     @property
+    def recorded(self) -> Approval:
+        """The reason and the sign-off that the charge recorded."""
+        return NO_APPROVAL if self.charge is None else self.charge.approval
+
+    @property
     def reported_rules(self) -> tuple[tuple[PolicyRule, str], ...]:
         """Every rule of the policy, and whether this release keeps it: `kept`, `broken` or `not known`.
 
@@ -149,65 +166,41 @@ class ReportContent:
     @property
     def decision(self) -> Decision:
         """What the summary says."""
-        said = DECISIONS[kind_of(self.mechanism)]
         size = len(self.variants), sum(self.counts)
-        return said(self.mechanism, *size, self.estimate, self.release, self.weak_protection, self.person)
+        return Decision(self.mechanism, *size, self.estimate, self.release, self.weak_protection, self.person)
 
     @property
     def open_points(self) -> tuple[str, ...]:
         """What has to be considered before the release is handed out, in sentences."""
-        recorded = NO_APPROVAL if self.charge is None else self.charge.approval
         states = [state for _, state in self.reported_rules]
         broken, unknown = states.count("broken"), states.count("not known")
-        return tuple(
-            sentence
-            for applies, sentence in (
-                (
-                    self.decisions and self.decisions[-1].startswith("rejected"),
-                    f"It was {self.decisions[-1]}." if self.decisions else "",
-                ),
-                (broken, f"{broken} of the {len(states)} rules of the policy {'is' if broken == 1 else 'are'} broken."),
-                (unknown, f"{unknown} of the {len(states)} rules of the policy cannot be checked without the charge."),
-                (self.weak_protection, "The protection is weak: read the warning."),
-                (self.decision.little_use, "It is of little use: read the warning."),
-                (not (recorded.reason or self.reason).strip(), "No reason is given for these parameters."),
-                (not (recorded.signed_off_by or self.signed_off_by).strip(), "Nobody has signed it off."),
-                (self.account is None, "Other releases about the same people are not known: no account was given."),
-                (True, "Someone must read the names of activities in section 5."),
-            )
-            if applies
-        )
+        points = {
+            f"Broken: {number_of(broken, 'rules')} of the policy.": broken,
+            f"{number_of(unknown, 'rules')} of the policy cannot be checked without the charge.": unknown,
+            "The protection is weak: read the warning.": self.weak_protection,
+            "It is of little use: read the warning.": self.decision.little_use,
+            "No reason is given for these parameters.": not (self.recorded.reason or self.reason).strip(),
+            "Nobody has signed it off.": not (self.recorded.signed_off_by or self.signed_off_by).strip(),
+            "Other releases about the same people are not known: no account was given.": self.account is None,
+            "Someone must read the names of activities in section 5.": True,
+        }
+        rejected = [f"It was {one}." for one in self.decisions[-1:] if one.startswith("rejected")]
+        return (*rejected, *(sentence for sentence, applies in points.items() if applies))
 
 
-def read_content(guarantee: Path, release: Path) -> ReportContent:
-    """Return the content of a report from the two files, after verifying both."""
-    mechanism = verify(guarantee, release).mechanism
-    stated = load(guarantee)
+def read_content(guarantee: Path, release: Path, made: Release | None = None) -> ReportContent:
+    """Return the content of a report from the two files, after verifying both. `made` is the release, if it is known."""
+    mechanism, stated = verify(guarantee, release).mechanism, load(guarantee)
+    if made is None and suffix_of(release, RELEASE_SUFFIXES):
+        made = release_of(load_release_json(release, "not a release of travas"), release, stated, guarantee)
     rules = stated_abstractions(stated, guarantee)
-    made = open_measured(release, kind_of(mechanism)) if suffix_of(release, RELEASE_SUFFIXES) else None
+    content = ReportContent(stated, mechanism, release.name, abstractions=rules, release=made)
+    if isinstance(made, ReleasedLog):
+        estimate = made.estimate if isinstance(made, VariantRelease) else None
+        return replace(content, variants=made.variants, counts=made.counts, rules=made.rules, estimate=estimate)
     if kind_of(mechanism) not in EVENT_LOGS:
-        return ReportContent(stated, mechanism, release.name, (), (), None, rules, release=made)
-    content = read_release(release)
-    if not set(content.rules) <= set(map(str, rules)):
-        raise VerificationError(f"{release}: a trace has a rule that {guarantee} does not contain")
-    return ReportContent(
-        stated, mechanism, release.name, content.variants, content.counts, _estimate(mechanism, content, stated, release), rules,
-        content.rules, release=made,
-    )  # fmt: skip
-
-
-def _estimate(mechanism: Mechanism, content: Content, stated: dict[str, Any], path: Path) -> Estimate | None:
-    """Return the estimates of the true counts; on a ladder only if the file has the rungs and the number of cases."""
-    frequencies = check_frequencies(stated["release"]["frequencies"])
-    if generalises(mechanism) and content.noisy is not None:
-        stairs = zip(content.abstractions, rungs_of(mechanism), strict=False)
-        ends = [rule.steps[len(rule.steps) - len(rung.steps) :] for rule, rung in stairs]
-        if len(content.abstractions) != len(rungs_of(mechanism)) or ends != [
-            rung.steps for rung in rungs_of(mechanism)
-        ]:
-            raise VerificationError(f"{path}: its rungs do not match its guarantee")
-    complete = content.release(mechanism, frequencies)
-    if complete is not None:
-        return complete.estimate
-    by_count = frequencies == "noisy" and not generalises(mechanism)
-    return estimate_of(mechanism, content.counts) if by_count else None
+        return content
+    log = read_release(release)
+    by_count = stated["release"]["frequencies"] == "noisy" and not generalises(mechanism)
+    estimate = estimate_of(mechanism, log.counts) if by_count else None
+    return replace(content, variants=log.variants, counts=log.counts, rules=log.rules, estimate=estimate)

@@ -1,4 +1,4 @@
-"""The decision about a release in plain words: four figures, a verdict, warnings, and what is missing. All of it is public."""
+"""The decision about a release in words: its figures, a verdict, warnings, and what is missing. All of it is public."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .. import explain
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
-from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, kind_of
+from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
+from ..synthesis.measurements import MeasuredNumber
 from ..trusted.guarantee import Standing
-from ..trusted.numbers import as_text
 
 MOST, MANY = 0.8, 0.5
 """The shares of cases from which a release is said to cover most of them, or at least half."""
@@ -29,7 +29,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Decision:
-    """What is said about a release of variants, or about what a file has of it.
+    """What is said about a release, or about what a file has of it.
 
     Attributes:
         mechanism: The mechanism.
@@ -55,12 +55,42 @@ class Decision:
         return explain.pairs(self.mechanism, self.person)
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
-        """The figures of the release, the last of which is its privacy."""
+    def content(self) -> tuple[Figure, ...]:
+        """The figures of what was released."""
+        release, kind = self.release, kind_of(self.mechanism)
+        if isinstance(release, MapRelease):
+            cases = f"{explain.original_cases(self.mechanism, self.person)}, as measured ({between(release.total)})"
+            false = f"{release.expected_false_pairs:.1f} of them expected by noise alone"
+            return (
+                Figure(f"{max(round(release.total.value), 0):,}", cases),
+                Figure(f"{len(release.activities):,}", "activities with their own node"),
+                Figure(f"{len(release.pairs):,}", f"pairs of activities that follow each other, {false}"),
+            )
+        if kind == "process map":
+            return ()
+        traces = Figure(f"{self.variants:,}", "different traces")
+        if isinstance(release, SyntheticRelease):
+            measured = f"{explain.original_cases(self.mechanism, self.person)}: {between(release.quality().cases)}"
+            share = Figure(f"{release.share_released:.0%}", "of the cases have a variant that was released as such")
+            return Figure(f"{self.cases:,}", f"generated cases ({measured})"), traces, share
+        if kind == "synthetic log":
+            return Figure(f"{self.cases:,}", "generated cases"), traces
+        if self.estimate is None:
+            return traces, Figure(f"{self.cases:,}", f"{self.pairs}: the sum of the counts in the file")
+        share = Figure("–", f"share of the {self.pairs} covered: not estimated")
+        if self.coverage is not None:
+            low, high = self.coverage
+            share = Figure(f"{low:.0%} – {high:.0%}", f"of the {self.pairs} covered, as estimated (95 %)")
+        cases = f"{self.pairs} of these variants, as estimated"
+        return traces, Figure(f"{sum(self.estimate.counts):,.0f}", cases), share
+
+    @property
+    def privacy(self) -> Figure:
+        """The figure of its privacy."""
         guarantee = self.mechanism.guarantee()
         protected = texts.protected_unit(guarantee.unit, self.person)
-        words = f"δ = {as_text(guarantee.delta)}, for adding or removing {protected}: {guarantee.standing}"
-        return (*self._content, Figure(f"ε = {as_text(guarantee.epsilon)}", words))
+        value, _, delta = explain.numbers(guarantee.epsilon, guarantee.delta).partition(", ")
+        return Figure(value, f"{delta}, for adding or removing {protected}: {guarantee.standing}")
 
     @property
     def verdict(self) -> str:
@@ -77,6 +107,12 @@ class Decision:
     @property
     def missing(self) -> tuple[str, ...]:
         """What the release does not have, in sentences."""
+        kind = kind_of(self.mechanism)
+        if kind == "process map":
+            return ("Activities that were not selected are one node, other; rare pairs are missing.",)
+        if kind == "synthetic log":
+            quality = self.release.quality() if isinstance(self.release, SyntheticRelease) else None
+            return explain.SYNTHETIC, *((f"Noise: {quality.in_words()}.",) if quality else ())
         words = explain.of_missing(self.estimate, self.pairs)
         return (f"Not released: {words}." if words else "What is missing cannot be estimated from this file.",)
 
@@ -91,23 +127,21 @@ class Decision:
     @property
     def little_use(self) -> tuple[str, ...]:
         """Reasons against using the release, as far as they are known."""
-        emptiness = explain.of_emptiness(self.variants, self.mechanism, texts.counted_noun(self.mechanism, self.person))
-        return (emptiness,) if emptiness else ()
-
-    @property
-    def _content(self) -> tuple[Figure, ...]:
-        traces, noun = Figure(f"{self.variants:,}", "different traces"), self.pairs
-        if self.estimate is None:
-            return traces, Figure(f"{self.cases:,}", f"{noun}: the sum of the counts in the file")
-        covered = Figure("–", f"share of the {noun} covered: not estimated")
-        if self.coverage is not None:
-            low, high = self.coverage
-            covered = Figure(f"{low:.0%} – {high:.0%}", f"of the {noun} covered, as estimated (95 %)")
-        return traces, Figure(f"{sum(self.estimate.counts):,.0f}", f"{noun} of these variants, as estimated"), covered
+        noun, kind = texts.counted_noun(self.mechanism, self.person), kind_of(self.mechanism)
+        if kind == "variants":
+            return explain.of_emptiness(self.variants, self.mechanism, noun)
+        if self.release is not None:
+            return explain.warnings_of(self.release)
+        return (explain.EMPTY_SYNTHETIC,) if kind == "synthetic log" and not self.variants else ()
 
     @property
     def use(self) -> str:
-        """What the release is good for, in a sentence."""
+        """What the release is good for."""
+        kind = kind_of(self.mechanism)
+        if kind == "process map":
+            return "A process map shows which activities follow each other: every number has an interval."
+        if kind == "synthetic log":
+            return "A synthetic log is good for statements about many cases together."
         if self.coverage is None:
             return "How many cases it covers is not known."
         least, most = self.coverage
@@ -118,86 +152,15 @@ class Decision:
         return "It covers the frequent variants; many of the rare ones may be missing."
 
 
-@dataclass(frozen=True)
-class SyntheticDecision(Decision):
-    """What is said about a synthetic log; without the release, nothing of its measurements is known."""
-
-    release: SyntheticRelease | None = None
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """What the log does not have, in sentences."""
-        noise = () if self.release is None else (f"Noise: {self.release.quality().in_words()}.",)
-        return explain.SYNTHETIC, *noise
-
-    @property
-    def little_use(self) -> tuple[str, ...]:
-        if self.release is not None:
-            return explain.warnings_of(self.release)
-        return () if self.variants else (explain.EMPTY_SYNTHETIC,)
-
-    @property
-    def _content(self) -> tuple[Figure, ...]:
-        cases, traces = Figure(f"{self.cases:,}", "generated cases"), Figure(f"{self.variants:,}", "different traces")
-        if self.release is None:
-            return cases, traces
-        share = Figure(f"{self.release.share_released:.0%}", "of the cases have a variant that was released as such")
-        return cases, traces, share
-
-    @property
-    def use(self) -> str:
-        """What the log is good for."""
-        return "A synthetic log is good for statements about many cases together."
+def between(number: MeasuredNumber) -> str:
+    """Format a 95 % interval of a number of cases."""
+    return f"{math.floor(number.low):,} to {math.ceil(number.high):,}, 95 %"
 
 
-@dataclass(frozen=True)
-class MapDecision(Decision):
-    """What is said about a process map; without the release, none of its numbers is known."""
-
-    release: MapRelease | None = None
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """What the map does not have, in sentences."""
-        rare = "Activities that were not selected are one node, other; rare pairs are missing."
-        if self.release is None:
-            return (rare,)
-        return rare, f"About {self.release.expected_false_pairs:.1f} pairs are expected to be there by noise alone."
-
-    @property
-    def little_use(self) -> tuple[str, ...]:
-        return () if self.release is None else explain.warnings_of(self.release)
-
-    @property
-    def _content(self) -> tuple[Figure, ...]:
-        if self.release is None:
-            return ()
-        total = self.release.total
-        cases = explain.original_cases(self.release.mechanism, self.person)
-        interval = f"{math.floor(total.low):,} to {math.ceil(total.high):,}, 95 %"
-        return (
-            Figure(f"{len(self.release.activities):,}", "activities with their own node"),
-            Figure(f"{len(self.release.pairs):,}", "pairs of activities that follow each other"),
-            Figure(f"{max(round(total.value), 0):,}", f"{cases}, as measured ({interval})"),
-        )
-
-    @property
-    def use(self) -> str:
-        """What the map is good for."""
-        return "A process map shows which activities follow each other: every number has an interval."
-
-
-DECISIONS: dict[Kind, type[Decision]] = {
-    "variants": Decision,
-    "synthetic log": SyntheticDecision,
-    "process map": MapDecision,
-}
-"""What is said about each kind of release."""
-
-
-def decision_on(release: Release, weak: tuple[str, ...] = ()) -> Decision:
+def decision_on(release: Release, stated_cases: int | None = None) -> Decision:
     """Return what is said about a release."""
-    said = DECISIONS[kind_of(release.mechanism)]
+    guarantee = release.guarantee
+    weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun)
     variants, cases = (len(release.variants), sum(release.counts)) if isinstance(release, ReleasedLog) else (0, 0)
     estimate = release.estimate if isinstance(release, VariantRelease) else None
-    return said(release.mechanism, variants, cases, estimate, release, weak)
+    return Decision(release.mechanism, variants, cases, estimate, release, weak)

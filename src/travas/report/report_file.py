@@ -12,7 +12,7 @@ from ..budget.policy import Policy
 from ..errors import OutputError, ParameterError
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..outputs.inputs import check_not_same
-from ..releases.release import Release, ReleasedLog, VariantRelease
+from ..releases.release import Release
 from .content import read_content
 from .document import as_html
 from .segments import segments_beside
@@ -60,7 +60,7 @@ def write_report(
     check_report(path, existing, Path(guarantee), Path(release))
     explain.check_stated_cases(stated_cases)
     content = replace(
-        read_content(Path(guarantee), Path(release)),
+        read_content(Path(guarantee), Path(release), made),
         reason=reason,
         account=account,
         stated_cases=stated_cases,
@@ -69,12 +69,6 @@ def write_report(
         decisions=tuple(decisions),
         looked_at=tuple(looked_at),
     )
-    if made is not None:
-        content = replace(content, release=made)
-    if isinstance(made, ReleasedLog):
-        content = replace(content, variants=made.variants, counts=made.counts, rules=made.rules)
-    if isinstance(made, VariantRelease):
-        content = replace(content, estimate=made.estimate)
     if account is not None and content.charge is None:
         raise ParameterError(
             f"{account.label}: this release was not charged to this account; check the data set", field="dataset"
@@ -90,6 +84,5 @@ def check_report(path: Path, existing: Existing, guarantee: Path, release: Path)
     """Refuse a report that cannot be written or would overwrite what it is about, before any work is done for it."""
     if path.suffix.lower() != ".html":
         raise OutputError(f"{path}: unsupported file extension for a report; use .html", field="output")
-    check_not_same([path], [release], "release")
-    check_not_same([path], [guarantee], "guarantee")
+    check_not_same([path], [release, guarantee], "the release or its guarantee")
     check_target(path, existing)

@@ -21,7 +21,8 @@ Row = tuple[str, list[str]]
 
 def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportContent], ...]:
     """The segments whose files are beside that of one of them, each verified, by value; none if there are no others."""
-    reading, stated = stated_reading(load(guarantee), guarantee), load(guarantee)
+    stated = load(guarantee)
+    reading = stated_reading(stated, guarantee)
     if reading is None or reading.by is None:
         return ()
     form = stated["kind"], stated["release"].get("profile", "travas")
@@ -38,7 +39,7 @@ def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportCo
 
 def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row], list[Row]]:
     """What the files of segments contain, and the shares of cases that have a step, by segment."""
-    figures = [content.decision.figures[:-1] for _, content in segments]  # the last one is the privacy of all
+    figures = [content.decision.content for _, content in segments]
     rows = [
         (parts[0].words.partition(" (")[0], [part.value for part in parts]) for parts in zip(*figures, strict=False)
     ]
@@ -57,7 +58,10 @@ def _shares(content: ReportContent) -> Mapping[str, float]:
     cases = Counter[str]()
     if content.process_map is not None:
         cases.update(
-            {_step(_node(pair.before), _node(pair.after)): pair.cases.value for pair in content.process_map.pairs}
+            {
+                _step(node_text(pair.before), node_text(pair.after)): pair.cases.value
+                for pair in content.process_map.pairs
+            }
         )
         total = content.process_map.total.value
     else:
@@ -68,7 +72,8 @@ def _shares(content: ReportContent) -> Mapping[str, float]:
     return {step: min(number / total, 1.0) for step, number in cases.items()} if total > 0 else {}
 
 
-def _node(node: MapNode) -> str:
+def node_text(node: MapNode) -> str:
+    """Format a node of a map."""
     return f"({node.kind})" if node.activity is None else activity_text(node.activity)
 
 

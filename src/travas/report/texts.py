@@ -6,11 +6,11 @@ import tomllib
 from importlib.resources import files
 from typing import Any, Literal
 
-from ..explain import Released, counted_per
+from ..explain import COUNT_IN_FILE, Released, counted_per, service_in_words
 from ..log.abstraction import Abstraction
 from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
-from ..releases.release import EVENT_LOGS, TimestampKind, count_noun, counted_of, details_of, kind_of
+from ..releases.release import EVENT_LOGS, TimestampKind, count_noun, counted_of, details_of, kind_of, timestamp_kind
 from ..trusted.guarantee import PrivacyUnit
 
 Traces = Literal["whole", "generalised"]
@@ -21,25 +21,25 @@ _TEXTS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("templates/te
 STANDINGS: dict[str, str] = _TEXTS["standings"]
 PROOFS: dict[str, str] = _TEXTS["proofs"]
 IMPLEMENTATION: str = _TEXTS["implementation"]
-ARTIFICIAL_TIMES: str = _TEXTS["artificial_times"]
-HOW_TO_READ: dict[str, list[str]] = _TEXTS["how_to_read"]
-"""What readers of a kind of release get wrong most easily."""
 
 
-def utility(released: Released, traces: Traces) -> str:
-    """Describe what the release can be used for."""
-    what = [_TEXTS["whole"][traces]] if released == "variants of the log" else []
-    return _in_words("utility", released, traces, what)
-
-
-def bias(released: Released, traces: Traces) -> str:
-    """Describe the bias of the release."""
-    return _in_words("bias", released, traces, [])
-
-
-def _in_words(topic: str, released: Released, traces: Traces, before: list[str]) -> str:
+def in_words(topic: Literal["utility", "bias"], released: Released, traces: Traces) -> str:
+    """Describe what the release can be used for, or its bias."""
+    whole = [_TEXTS["whole"][traces]] if topic == "utility" and released == "variants of the log" else []
     generalised = [_TEXTS["generalised"][topic]] if traces == "generalised" else []
-    return " ".join([*before, _TEXTS[topic][released], *generalised])
+    return " ".join([*whole, _TEXTS[topic][released], *generalised])
+
+
+def how_to_read(mechanism: Mechanism) -> list[str]:
+    """What readers of a release get wrong most easily."""
+    times = timestamp_kind(mechanism)
+    words = {
+        "times": times == "generated" or kind_of(mechanism) == "process map",
+        "numbers": bool(details_of(mechanism).numbers),
+        "artificial": times == "artificial",
+    }
+    own = [_TEXTS["how_to_read"][topic] for topic, applies in words.items() if applies]
+    return [*own, *service_in_words(mechanism)]
 
 
 def protected_unit(unit: PrivacyUnit, person: str) -> str:
@@ -89,12 +89,7 @@ def several(unit: PrivacyUnit) -> str:
 
 def frequencies(named: str, released: Released) -> str:
     """What the counts in the file are."""
-    if released == "generated traces":
-        return "numbers of generated cases; of a released variant, its noisy count"
-    if released == "pairs of activities":
-        return "numbers of cases, estimated from noisy sums, with 95 % intervals"
-    text: str = _TEXTS["frequencies"][named]
-    return text
+    return str(_TEXTS["frequencies"].get(released, COUNT_IN_FILE[named]))
 
 
 def budget(parameters: dict[str, Any]) -> str:
@@ -114,45 +109,21 @@ def left_out(mechanism: Mechanism, timestamps: TimestampKind) -> str:
 
 def post_processing(frequencies: str, released: Released, timestamps: TimestampKind) -> str:
     """Describe the post-processing of the noisy counts, which has no privacy cost."""
-    if released == "generated traces":
-        return (
-            "all traces and their numbers of cases were generated from the noisy measurements, with a seed that has nothing to "
-            f"do with the noise; cases were renumbered, {_TEXTS['times_made'][timestamps]}. None of it uses the "
-            "log, so none of it costs anything, and anyone may generate again."
-        )
-    if released == "pairs of activities":
-        return (
-            "numbers of cases were made consistent with each other within their intervals, and put into canonical order. None "
-            "of this uses the log, so it has no privacy cost."
-        )
-    estimated = "" if frequencies == "noisy" else "counts were estimated from the noisy counts and public constants; "
-    return (
-        f"{estimated}variants were put into canonical order, cases were renumbered, {_TEXTS['times_made'][timestamps]}. "
-        "None of this uses the log, so it has no privacy cost."
-    )
+    words: str = _TEXTS["post_processing"][released]
+    estimated = "" if frequencies == "noisy" else _TEXTS["estimated"]
+    return words.format(estimated=estimated, times=_TEXTS["times_made"][timestamps])
+
+
+_RULES = ("order", "ties", "on_missing", "duplicate_cases", "duplicate_events", "lifecycle", "table", "query")
 
 
 def reading(described: dict[str, Any] | None) -> str:
     """Describe how events became cases and variants, as stated in the guarantee file."""
     if described is None:
         return "not stated: the release was made from counts"
-    columns = described["columns"]
-    named = {role: f"{columns[role]} (recognised by its name)" for role in ("case", "timestamp")}
-    activities = ", ".join(described["activity"]) or f"{', '.join(columns['activities'])} (recognised by its name)"
-    parts = [
-        f"case: {described['case'] or named['case']}",
-        f"activity: {activities}",
-        f"time: {described['timestamp'] or (named['timestamp'] if columns['timestamp'] else 'not read')}",
-        f"order: {described['order'] or 'by default'}",
-        f"ties: {described['ties'] or 'by default'}",
-        f"missing values: {described['on_missing']}",
-        f"duplicate cases: {described['duplicate_cases']}",
-    ]
-    if (lifecycle := described.get("lifecycle", "all")) != "all":
-        of_column = f" (column {columns['lifecycle']})" if "lifecycle" in columns else ""
-        parts.append(f"lifecycle: {lifecycle}{of_column}")
-    parts += [f"only events with {column} = {value}" for column, value in described.get("where", ())]
-    parts += ["duplicate events: dropped"] if described.get("duplicate_events") == "drop" else []
-    parts += [f"table: {described['table']}"] if described["table"] else []
-    parts += [described["query"]] if described["query"] else []
-    return "; ".join(parts)
+    read = {
+        role: ", ".join(names) if isinstance(names, list) else names for role, names in described["columns"].items()
+    }
+    parts = [f"{role}: {names or 'not read'}" for role, names in read.items()]
+    parts += [f"{name.replace('_', ' ')}: {described[name]}" for name in _RULES if described.get(name)]
+    return "; ".join([*parts, *(f"only events with {column} = {value}" for column, value in described["where"])])

@@ -6,21 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import explain
 from ..plots.map_graph import ProcessGraph, duration_text, release_graph
 from ..plots.svg import activity_text
-from ..releases.process_map import MapRelease
+from ..releases.map_numbers import Quartiles
 from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
-from ..synthesis.measurements import MeasuredNumber
 from ..trusted.guarantee import Standing
-from ..trusted.numbers import as_text
-from .decision import decision_on
+from .decision import between, decision_on
 from .texts import protected_unit
 
 MOST_ROWS = 20_000
@@ -34,13 +31,11 @@ _FEW_BARS = 64
 def view_of(release: Release) -> dict[str, Any]:
     """Everything that a screen shows of a release."""
     graph, guarantee = release_graph(release), release.guarantee
-    decision = decision_on(
-        release, explain.weak_protection(guarantee.epsilon, guarantee.delta, None, guarantee.unit.noun)
-    )
+    decision = decision_on(release)
     return {
         "kind": kind_of(release.mechanism),
-        "figures": _figures(release, graph),
-        "guarantee": f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)} "
+        "figures": [(figure.value, figure.words) for figure in decision.content],
+        "guarantee": f"{explain.numbers(guarantee.epsilon, guarantee.delta)} "
         f"for {protected_unit(guarantee.unit, guarantee.unit.noun)}",
         "holds": guarantee.standing is not Standing.NOT_ESTABLISHED,
         "standing": str(guarantee.standing),
@@ -53,37 +48,6 @@ def view_of(release: Release) -> dict[str, Any]:
         "times": _times(release, graph),
         "attributes": _attributes(release) if isinstance(release, SyntheticRelease) else [],
     }
-
-
-# ------------------------------------------------------------------------------------------------------- numbers
-
-
-def _figures(release: Release, graph: ProcessGraph) -> list[tuple[str, str]]:
-    """Three numbers, each with what it counts and its 95 % interval."""
-    if isinstance(release, SyntheticRelease):
-        quality = release.quality()
-        median = next((one.seconds for one in quality.throughput if one.quantile == 0.5), None)
-        last = (f"{release.share_released:.0%}", "of the cases have a variant of the original log")
-        if median is not None and graph.throughput is not None:
-            last = duration_text(graph.throughput.quartiles.median), f"median throughput ({_span(median)})"
-        cases = f"generated cases (original: {_between(quality.cases)})"
-        return [(f"{sum(release.counts):,}", cases), (f"{len(release.variants):,}", "different variants"), last]
-    if isinstance(release, MapRelease):
-        false = f"paths, {release.expected_false_pairs:.1f} of them expected by noise alone"
-        return [
-            (f"{max(round(release.total.value), 0):,}", f"cases ({_between(release.total)})"),
-            (f"{len(release.activities):,}", "activities"),
-            (f"{len(release.pairs):,}", false),
-        ]
-    return [(figure.value, figure.words) for figure in decision_on(release).figures[:-1]]
-
-
-def _between(number: MeasuredNumber) -> str:
-    return f"{math.floor(number.low):,} to {math.ceil(number.high):,}, 95 %"
-
-
-def _span(seconds: MeasuredNumber) -> str:
-    return f"{duration_text(seconds.low)} to {duration_text(seconds.high)}, 95 %"
 
 
 def _variants(release: ReleasedLog) -> dict[str, Any]:
@@ -131,26 +95,20 @@ def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
 
     throughput = None
     if graph.throughput is not None:
-        quartiles = graph.throughput.quartiles
         throughput = {
-            "median": duration_text(quartiles.median),
-            "middle": f"{duration_text(quartiles.lower_quartile)} to {duration_text(quartiles.upper_quartile)}",
+            **_quartiles(graph.throughput.quartiles),
             "bars": _bars((label, share, marked) for label, share, marked in graph.throughput.bars),
         }
-    moments = release.event_times if isinstance(release, SyntheticRelease) else None
     return {
         "origin": graph.times or "measured",
         "is_paired": graph.is_paired,
         "throughput": throughput,
-        "arrivals": _arrivals(cast(SyntheticRelease, release), moments)
-        if moments is not None and len(moments)
-        else None,
+        "arrivals": _arrivals(release) if isinstance(release, SyntheticRelease) else None,
         "steps": [
             {
                 "before": names[path.before],
                 "after": names[path.after],
-                "median": duration_text(path.time.median),
-                "middle": f"{duration_text(path.time.lower_quartile)} to {duration_text(path.time.upper_quartile)}",
+                **_quartiles(path.time),
                 "places": [place(getattr(path.time, name)) for name in ("lower_quartile", "median", "upper_quartile")],
             }
             for path in timed
@@ -159,8 +117,16 @@ def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
     }
 
 
-def _arrivals(release: SyntheticRelease, moments: NDArray[np.int64]) -> dict[str, Any]:
-    """How many cases start in each day, week, month or year: the finest with few enough bars."""
+def _quartiles(of: Quartiles) -> dict[str, str]:
+    middle = f"{duration_text(of.lower_quartile)} to {duration_text(of.upper_quartile)}"
+    return {"median": duration_text(of.median), "middle": middle}
+
+
+def _arrivals(release: SyntheticRelease) -> dict[str, Any] | None:
+    """How many cases start in each day, week, month or year: the finest with few enough bars; None without times."""
+    moments = release.event_times
+    if moments is None or not len(moments):
+        return None
     lengths = np.repeat([len(trace) for trace in release.variants], release.counts)
     starts = moments[np.cumsum(lengths) - lengths]
     days = int(starts.max() - starts.min()) / 86_400
@@ -196,7 +162,7 @@ def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
             {
                 "value": "(missing)" if one.value is None else one.value,
                 "cases": f"{max(one.cases.value, 0):,.0f}",
-                "interval": _between(one.cases),
+                "interval": between(one.cases),
                 "places": [
                     round(100 * max(end, 0) / most, 1) for end in (one.cases.value, one.cases.low, one.cases.high)
                 ],

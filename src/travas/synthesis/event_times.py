@@ -372,7 +372,8 @@ class _Clock:
 
 def hours_closed(is_open: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The hours until events can happen, by hour of the week."""
-    return np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
+    waits: NDArray[np.int64] = np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
+    return waits
 
 
 def opened(moments: Floats, waits: NDArray[np.int64], zone: Zone) -> Floats:

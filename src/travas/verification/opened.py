@@ -32,7 +32,6 @@ from ..releases.release import (
     STANDING,
     START_TIMESTAMP,
     TIMES_MARK,
-    Frequencies,
     Kind,
     Release,
     VariantRelease,
@@ -40,7 +39,7 @@ from ..releases.release import (
 )
 from ..releases.release import check_frequencies as checked_frequencies
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.files import XES_SUFFIXES, suffix_of
+from ..sources.files import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of, unopened
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
@@ -62,12 +61,7 @@ if TYPE_CHECKING:
 _GUARANTEE = guarantee_path(Path("release")).name.removeprefix("release")
 _LABELS = (TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING)
 _NO_ACTIVITY = (CASE, TIMESTAMP, *_LABELS)
-_NO_RELEASE = "not a release of travas; use the file of a release"
-_NO_KIND: dict[Kind, str] = {
-    "variants": "not a release of travas; use a .json release",
-    "synthetic log": "not a synthetic log with its measurements; use a .json file of a synthetic log",
-    "process map": "not a process map; use a .json file written by `travas map`",
-}
+_NO_RELEASE = "not a release of travas of this kind; use the .json file of one"
 
 
 # ----------------------------------------------------------------------------------------------- guarantee files
@@ -78,7 +72,7 @@ def load(path: Path) -> dict[str, Any]:
     try:
         stated = strict_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+        raise unopened(path, error) from None
     except (ValueError, RecursionError):
         raise LogError(f"{path}: not a guarantee file, it is not JSON; use OUT.guarantee.json") from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
@@ -116,19 +110,24 @@ def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction
     """Return the rules by which a release was generalised, from a loaded guarantee file."""
     facts = stated.get("release")
     rules = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
-    try:
+    with _named(path):
         if not isinstance(rules, list) or not rules:
-            raise ParameterError("its abstractions are not a list of rules", field="guarantee")
+            raise LogError("its abstractions are not a list of rules")
         return tuple(map(Abstraction.from_json, rules))
-    except (ParameterError, LogError) as error:
-        raise LogError(f"{path}: {error}") from None
 
 
 def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
     """Return how the log was read, from a loaded guarantee file, without the query; None if it is not stated."""
     described = stated.get("reading")
-    try:
+    with _named(path):
         return None if described is None else Reading.from_description(described)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in which a value is wrong."""
+    try:
+        yield
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {error}") from None
 
@@ -138,7 +137,7 @@ def check_digest(release: Path, guarantee: Path, stated: Mapping[str, Any]) -> N
     try:
         digest = file_digest(release)
     except OSError as error:
-        raise LogError(f"{release}: cannot be opened ({error.strerror}); check the path") from None
+        raise unopened(release, error) from None
     facts = stated.get("release")
     if not isinstance(facts, dict) or facts.get("sha256") != digest:
         raise VerificationError(
@@ -203,38 +202,32 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
         return _synthetic_of(content, source)
     if kind == "process map":
         return _map_of(content, source)
-    log = content_of_json(content, source)
-    stated_reading(stated, guarantee)  # raises
-    try:
+    with refusing_malformed(guarantee, "damaged; write the release again, or download it again"):
         facts = stated["release"]
-        made = log.release(_stated_mechanism(stated), checked_frequencies(facts["frequencies"]))
-        if made is None:
-            raise ValueError("no noisy counts")
-        assumptions, (segment,) = texts_of(facts.get("assumptions", [])), texts_of([content.get("segment", "")])
-        return replace(made, assumptions=assumptions, reading=stated["reading"], segment=segment)
-    except (LogError, VerificationError):
-        raise
-    except ParameterError as error:
-        raise LogError(f"{guarantee}: {error}") from None
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise LogError(
-            f"{source}: the release or its guarantee file is damaged; write both again, or download them again"
-        ) from None
+        described = {
+            "description": stated["description"],
+            "reading": stated["reading"],
+            "assumptions": facts.get("assumptions", []),
+        }
+        frequencies = checked_frequencies(facts["frequencies"])
+    with _fields_of("variants", content | described, source) as (mechanism, fields):
+        traces, noisy, rungs = traces_of(content), whole_numbers(content["noisy"]), whole_numbers(content["rungs"])
+        cases = None if content["cases"] is None else whole_numbers([content["cases"]])[0]
+        if not len(traces) == len(noisy) == len(rungs) or not set(rungs) <= set(range(len(fields["abstractions"]))):
+            raise ValueError("the numbers are not those of the traces")
+        columns, rules = fields.pop("columns"), fields.pop("abstractions")
+        made = VariantRelease.of(mechanism, traces, noisy, columns, rules, rungs, cases)
+        return replace(made, frequencies=frequencies, **fields)
 
 
 def open_synthetic(path: str | Path) -> SyntheticRelease:
     """The synthetic log of a `.json` file, with its measurements: anyone can generate another one, free of charge."""
-    return _synthetic_of(load_release_json(Path(path), _NO_KIND["synthetic log"]), Path(path))
+    return _synthetic_of(load_release_json(Path(path), _NO_RELEASE), Path(path))
 
 
 def open_map(path: str | Path) -> MapRelease:
     """The process map of a `.json` file, computed again from the measurements in it."""
-    return _map_of(load_release_json(Path(path), _NO_KIND["process map"]), Path(path))
-
-
-def open_measured(path: Path, kind: Kind) -> Release | None:
-    """The `.json` release of a kind that has measurements; None for variants, which have none."""
-    return open_synthetic(path) if kind == "synthetic log" else open_map(path) if kind == "process map" else None
+    return _map_of(load_release_json(Path(path), _NO_RELEASE), Path(path))
 
 
 def _synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
@@ -268,15 +261,12 @@ def _map_of(content: dict[str, Any], source: Path) -> MapRelease:
 
 @contextmanager
 def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tuple[Mechanism, dict[str, Any]]]:
-    """The mechanism and the fields that synthetic logs and maps have; a mechanism that is not installed is named."""
-    reason = _NO_KIND[kind]
-    with refusing_malformed(source, reason):
+    """The mechanism and the fields that every release has; a mechanism that is not installed is named."""
+    with refusing_malformed(source, _NO_RELEASE):
         name = content["description"]["mechanism"]
-    try:
+    with _named(source):
         find_mechanism(name)
-    except ParameterError as error:
-        raise LogError(f"{source}: {error}") from None
-    with refusing_malformed(source, reason):
+    with refusing_malformed(source, _NO_RELEASE):
         mechanism = _stated_mechanism(content)
         if kind_of(mechanism) != kind or not listed(content["abstractions"]):
             raise ValueError
@@ -299,52 +289,21 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
 
 @dataclass(frozen=True)
 class Content:
-    """The traces of a release file, in canonical order. `rules` has the name of the rule of each variant.
-
-    Fields that the format does not have are None or empty: `noisy`, the rules themselves with the index of the rule of
-    each variant, and the noisy number of cases.
-    """
+    """The traces of a release file, in canonical order. `rules` names the rule of each, but not of a `.json` file."""
 
     variants: tuple[Trace, ...]
     counts: tuple[int, ...]
-    rules: tuple[str, ...]
     columns: tuple[str, ...]
-    noisy: tuple[int, ...] | None = None
-    abstractions: tuple[Abstraction, ...] = ()
-    rungs: tuple[int, ...] = ()
-    cases: int | None = None
-
-    def release(self, mechanism: Mechanism, frequencies: Frequencies) -> VariantRelease | None:
-        """Return the complete release; None if the file does not contain all of it."""
-        if self.noisy is None or not self.abstractions:
-            return None
-        made = VariantRelease.of(
-            mechanism, self.variants, self.noisy, self.columns, self.abstractions, self.rungs, self.cases
-        )
-        return replace(made, frequencies=frequencies)
+    rules: tuple[str, ...] = ()
 
 
 def read_release(path: Path) -> Content:
     """Read the traces of any event log written by `Release.write`. An empty release has no variants."""
-    if suffix_of(path, (".json",)):
-        return content_of_json(load_release_json(path, _NO_KIND["variants"]), path)
-    return read_cases(path).content
-
-
-def content_of_json(content: Mapping[str, Any], path: Path) -> Content:
-    """Return the traces of a loaded `.json` release that is an event log, or raise LogError."""
-    with refusing_malformed(path, _NO_KIND["variants"]):
-        traces, columns = traces_of(content), stated_columns(content)
-        counts = whole_numbers(content["counts"])
-        noisy = whole_numbers(content.get("noisy", counts))  # a synthetic log has one number for each trace
-        abstractions = tuple(map(Abstraction.from_json, listed(content["abstractions"])))
-        rungs = whole_numbers(content.get("rungs", [0] * len(traces)))  # a synthetic log has one rule
-        cases = None if content.get("cases") is None else whole_numbers([content["cases"]])[0]
-        are_rules = bool(abstractions) and all(0 <= rung < len(abstractions) for rung in rungs)
-        if not are_rules or not len(traces) == len(counts) == len(noisy) == len(rungs):
-            raise ValueError("the numbers are not those of the traces")
-        rules = tuple(str(abstractions[rung]) for rung in rungs)
-        return Content(traces, counts, rules, columns, noisy, abstractions, rungs, cases)
+    if not suffix_of(path, RELEASE_SUFFIXES):
+        return read_cases(path).content
+    content = load_release_json(path, _NO_RELEASE)
+    with refusing_malformed(path, _NO_RELEASE):
+        return Content(traces_of(content), whole_numbers(content["counts"]), stated_columns(content))
 
 
 @dataclass(frozen=True)
@@ -379,8 +338,8 @@ class Cases:
         return Content(
             tuple(trace for (trace, _), _ in rows),
             tuple(count for _, count in rows),
-            tuple(rule for (_, rule), _ in rows),
             self.columns,
+            tuple(rule for (_, rule), _ in rows),
         )
 
 
@@ -406,9 +365,8 @@ def read_cases(path: Path) -> Cases:
         cases = frame.group_by(CASE, maintain_order=True).agg(*columns, pl.col(labels).first())
         plain = str if is_parquet else original_name
         names_of: dict[str, str] = {name: plain(name) for column in columns for name in frame[column].unique()}
-    traces = tuple(
-        _trace([[names_of[name] for name in part] for part in row]) for row in cases.select(columns).iter_rows()
-    )
+    parts = ([[names_of[name] for name in part] for part in row] for row in cases.select(columns).iter_rows())
+    traces = tuple(tuple(row[0]) if len(columns) == 1 else tuple(zip(*row, strict=True)) for row in parts)
     of_cases, of_events = (
         {plain(name): table[name] if is_parquet else _plain(table[name]) for name in labels} for table in (cases, frame)
     )
@@ -423,10 +381,6 @@ def _plain(values: pl.Series) -> pl.Series:
     return pl.Series(texts, dtype=pl.String)
 
 
-def _trace(parts: list[list[str]]) -> Trace:
-    return tuple(parts[0]) if len(parts) == 1 else tuple(zip(*parts, strict=True))
-
-
 def unpacked(path: Path) -> bytes:
     """The bytes of a file that travas wrote, without compression."""
     try:
@@ -435,7 +389,7 @@ def unpacked(path: Path) -> bytes:
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise LogError(f"{path}: cannot be unpacked; check that the file is complete") from None
     except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check the path") from None
+        raise unopened(path, error) from None
 
 
 def _read_csv(path: Path) -> pl.DataFrame:

@@ -8,7 +8,7 @@ neighbouring logs that the proof names. Lemmas: docs/audit.md, section "Exact cu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -42,30 +42,13 @@ class Point:
         return self.reached >= self.at_most * Fraction(999, 1000)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Bounds of the worst-case δ of a release, from what its mechanism states about its losses."""
-
-    at_most: Callable[[Fraction], Fraction]
-    reached: Callable[[Fraction], Fraction]
-
-    def at(self, epsilon: Fraction) -> Point:
-        """Return the bounds at ε' ≥ 0."""
-        return Point(epsilon, self.reached(epsilon), self.at_most(epsilon))
-
-
-def privacy_curve(mechanism: Mechanism) -> Curve:
-    """Return the privacy curve of a mechanism, for adding or removing one unit."""
+def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Point, ...]:
+    """Return points of the privacy curve of a mechanism, for adding or removing one unit."""
     if mechanism.guarantee().standing is Standing.NOT_ESTABLISHED:
         raise VerificationError(f"the guarantee of {name_of(mechanism)} is not established: it has no privacy curve")
-    steps = ((mechanism.losses(), 1),)
-    return Curve(delta_curve(steps, "above"), delta_curve(steps, "below"))
-
-
-def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Point, ...]:
-    """Return points of the curve."""
-    curve = privacy_curve(mechanism)
     wanted = epsilons or [2 * mechanism.epsilon * step / POINTS for step in range(POINTS + 1)]
     if not all(0 <= epsilon <= 2 * MAX_EPSILON for epsilon in wanted):
         raise ParameterError(f"epsilon of a curve must be from 0 to {2 * MAX_EPSILON}", field="epsilon")
-    return tuple(curve.at(epsilon) for epsilon in wanted)
+    steps = ((mechanism.losses(), 1),)
+    reached, at_most = delta_curve(steps, "below"), delta_curve(steps, "above")
+    return tuple(Point(epsilon, reached(epsilon), at_most(epsilon)) for epsilon in wanted)

@@ -166,45 +166,19 @@ def _changed_columns(columns: tuple[str, ...], stated: Mapping[str, Any]) -> str
 class _VariantsOfFile(VariantRelease):
     """Released variants whose counts are those of their file."""
 
-    @property
-    def counts(self) -> tuple[int, ...]:
-        return self.noisy
+    counts: tuple[int, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, repr=False)
 class _SyntheticLogOfFile(SyntheticRelease):
-    """A synthetic log without its measurements: times and attributes of single cases are those of its file."""
+    """A synthetic log without its measurements: what is computed from them elsewhere is that of its file."""
 
-    stated_notices: dict[str, str] = field(kw_only=True)
-    times: Any = field(kw_only=True)
-    attributes: tuple[CaseColumn, ...] = field(kw_only=True)
-    attributes_of_events: tuple[CaseColumn, ...] = field(kw_only=True)
-    starts: CaseColumn | None = field(kw_only=True)
-
-    @property
-    def notices(self) -> dict[str, str]:
-        return self.stated_notices
-
-    @property
-    def event_times(self) -> Any:
-        return self.times
-
-    @property
-    def event_starts(self) -> CaseColumn | None:
-        return self.starts
-
-    @property
-    def case_columns(self) -> tuple[CaseColumn, ...]:
-        return self.attributes
-
-    @property
-    def event_columns(self) -> tuple[CaseColumn, ...]:
-        return self.attributes_of_events
-
-    @property
-    def zone(self) -> str:
-        settings = released_times(self.mechanism)
-        return "UTC" if settings is None else settings.zone
+    notices: Any = field(default=None, kw_only=True)
+    event_times: Any = field(default=None, kw_only=True)
+    event_starts: CaseColumn | None = field(default=None, kw_only=True)
+    case_columns: tuple[CaseColumn, ...] = field(default=(), kw_only=True)
+    event_columns: tuple[CaseColumn, ...] = field(default=(), kw_only=True)
+    zone: str = field(default="UTC", kw_only=True)
 
 
 def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> ReleasedLog:
@@ -223,19 +197,21 @@ def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> Relea
     }
     if kind_of(mechanism) == "synthetic log":
         origins = cases.labels[ORIGIN].to_list() if ORIGIN in cases.labels else [""] * len(cases.traces)
+        times = released_times(mechanism)
         origin_of = dict(zip(cases.traces, origins, strict=True))
         columns = [each for each in released_event_attributes(mechanism) if each != SERVICE_TIMES]
         starts = _starts(cases) if SERVICE_TIMES in released_event_attributes(mechanism) else None
         return _SyntheticLogOfFile(
             mechanism, variants=content.variants, numbers=content.counts, measurements=cast("Any", None),
-            origins=tuple(origin_of[trace] for trace in content.variants), seed=0, stated_notices=dict(facts["notices"]),
-            times=_seconds(cases, mechanism), attributes=_columns(released_attributes(mechanism), case_column, cases.labels),
-            attributes_of_events=_columns(columns, str, cases.of_events), starts=starts, **of_every_kind,
+            origins=tuple(origin_of[trace] for trace in content.variants), seed=0, notices=dict(facts["notices"]),
+            event_times=_seconds(cases, mechanism), zone="UTC" if times is None else times.zone,
+            case_columns=_columns(released_attributes(mechanism), case_column, cases.labels),
+            event_columns=_columns(columns, str, cases.of_events), event_starts=starts, **of_every_kind,
         )  # fmt: skip
     rows = sorted(zip(content.variants, map(names.index, content.rules), content.counts, strict=True))
     return _VariantsOfFile(
         mechanism, variants=tuple(trace for trace, _, _ in rows), rungs=tuple(rung for _, rung, _ in rows),
-        noisy=tuple(count for _, _, count in rows), frequencies=facts["frequencies"], **of_every_kind,
+        counts=tuple(count for _, _, count in rows), frequencies=facts["frequencies"], **of_every_kind,
     )  # fmt: skip
 
 
@@ -287,11 +263,8 @@ def _columns(
     import polars as pl
 
     rows = next((len(values) for values in columns.values()), 0)
-    made = []
-    for attribute in attributes:
-        values = columns.get(column_of(attribute.name), pl.Series([None] * rows, dtype=pl.String))
-        made.append(_column(attribute, values))
-    return tuple(made)
+    missing = pl.Series([None] * rows, dtype=pl.String)
+    return tuple(_column(attribute, columns.get(column_of(attribute.name), missing)) for attribute in attributes)
 
 
 def _column(attribute: Attribute, values: pl.Series) -> CaseColumn:
