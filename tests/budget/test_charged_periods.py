@@ -103,6 +103,7 @@ def test_another_lifecycle_column_is_another_rule(ledger_path: Path, tmp_path: P
         ({"period": attrs.evolve(RULE, name="2026-02", grace="1d")}, r"has changed .*grace"),
         ({"period": attrs.evolve(RULE, name="2026-02"), "timestamp": "sent"}, r"has changed .*timestamp"),
         ({"period": attrs.evolve(RULE, name="2026-02"), "activity": ("step",)}, r"has changed .*activity"),
+        ({"period": attrs.evolve(RULE, name="2026-02"), "query": "SELECT 2"}, r"has changed .*query"),
         ({"period": attrs.evolve(RULE, name="2026-01-31/2026-02-28")}, "overlaps 2026-01"),
         ({"period": attrs.evolve(RULE, name="2026-Q1")}, "overlaps 2026-01"),
     ],

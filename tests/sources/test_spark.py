@@ -179,6 +179,13 @@ def test_one_clear_line(spark: Any, source: str, reading: Reading, words: str) -
     assert "\n" not in str(error.value) and "CANARY" not in str(error.value)
 
 
+def test_a_path_is_not_a_pattern(spark: Any, tmp_path: Path) -> None:
+    for name, activity in (("log[1]", "public"), ("log1", "secret")):
+        pl.DataFrame({"case": ["1"], "activity": [activity]}).write_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(ParameterError):
+        read(f"spark:{tmp_path}/log[1].parquet")
+
+
 def test_the_name_of_a_folder_is_text_whatever_the_others_are(spark: Any, tmp_path: Path) -> None:
     def counted(*activities: str) -> dict[Any, int]:
         for activity in activities:
