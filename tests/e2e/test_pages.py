@@ -1,5 +1,6 @@
-"""The page of a process map that travas writes, in a browser."""
+"""The pages that travas writes, in a browser: the page of a process map, and the report on paper."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from browser import browsing
 from playwright.sync_api import expect
 
 import travas
+from travas.outputs.guarantee_file import guarantee_path
+from travas.report.report_file import write_report
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 expect.set_options(timeout=120_000)
@@ -59,3 +62,24 @@ def test_the_page_of_a_map_filters_searches_zooms_and_shows_numbers(browser: Any
     assert "<svg" in Path(download.value.path()).read_text()
     assert {one for one in requested if not one.startswith(("blob:", "data:"))} == {path.as_uri()} and broken == []
     page.close()
+
+
+def test_long_headings_wrap(browser: Any, tmp_path: Path) -> None:
+    """The heading of a count was as wide as the page: 22 variants took 26 pages."""
+    steps = [f"Untersuchung {number}" for number in range(1, 30)]
+    rows = [
+        f"f{trace}-{case},{name},2024-01-01T00:{minute:02}:00,p{trace}-{case}"
+        for trace in range(22)
+        for case in range(60)
+        for minute, name in enumerate(steps[trace : trace + 3 + trace % 5])
+    ]
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(["case_id,activity,timestamp,Patientennummer_im_Krankenhaus", *rows]) + "\n")
+    reading = travas.Reading(unit="Patientennummer_im_Krankenhaus", max_cases=2)
+    path = travas.anonymize(log, epsilon=2, delta="1e-4", reading=reading).write(tmp_path / "release.json")
+    report = write_report(guarantee_path(path), path, tmp_path / "r.html")
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    pdf = page.pdf(prefer_css_page_size=True)
+    page.close()
+    assert 2 <= len(re.findall(rb"/MediaBox ", pdf)) <= 10
