@@ -44,6 +44,7 @@ def view_of(release: Release) -> dict[str, Any]:
         f"for {protected_unit(guarantee.unit, guarantee.unit.noun)}",
         "holds": guarantee.standing is not Standing.NOT_ESTABLISHED,
         "standing": str(guarantee.standing),
+        "promise": explain.promise(guarantee.epsilon, guarantee.delta, guarantee.unit.noun),
         "guess": explain.most_guesses(guarantee.epsilon, guarantee.delta),
         "use": decision.use,
         "warnings": decision.warnings,
@@ -67,7 +68,7 @@ def _figures(release: Release, graph: ProcessGraph) -> list[tuple[str, str]]:
         if median is not None and graph.throughput is not None:
             last = duration_text(graph.throughput.quartiles.median), f"median throughput ({_span(median)})"
         cases = f"generated cases (original: {_between(quality.cases)})"
-        return [(f"{sum(release.counts):,}", cases), (f"{len(release.variants):,}", "different variants"), last]
+        return [(f"{sum(release.counts):,}", cases), (f"{len(release.variants):,}", "variants"), last]
     if isinstance(release, MapRelease):
         false = f"paths, {release.expected_false_pairs:.1f} of them expected by noise alone"
         return [
@@ -75,7 +76,8 @@ def _figures(release: Release, graph: ProcessGraph) -> list[tuple[str, str]]:
             (f"{len(release.activities):,}", "activities"),
             (f"{len(release.pairs):,}", false),
         ]
-    return [(figure.value, figure.words) for figure in decision_on(release).figures[:-1]]
+    _, *others = [(figure.value, figure.words) for figure in decision_on(release).figures[:-1]]
+    return [(f"{len(cast(ReleasedLog, release).variants):,}", "variants"), *others]
 
 
 def _between(number: MeasuredNumber) -> str:

@@ -78,7 +78,7 @@ def _stored(name: str) -> str:
 def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
     """Verify every guarantee among the files, with its release, and return what there is to see."""
     from ..verification.opened import is_guarantee
-    from ..verification.verify import verify
+    from ..verification.verify import DIGEST_ONLY, verify
 
     watch("building and verifying the noise", 0.0)
     with known_as({f"{folder}/": "", f"{folder}\\": ""}):
@@ -92,10 +92,14 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
             )
         pairs = [(path, _release_of(path, found, guarantees)) for path in guarantees]
         checked = [verify(*pair) for pair in pairs]
+        notes = {
+            note for (_, release), one in zip(pairs, checked, strict=True) for note in one.notes
+            if note != DIGEST_ONLY or not _is_that_of_the_json(release, found)
+        }  # fmt: skip
         view = _view([release for _, release in pairs if release is not None])
     return {
         "has_release": all(release is not None for _, release in pairs),
-        "notes": sorted({note for one in checked for note in one.notes}),
+        "notes": sorted(notes),
         "view": view,
     }
 
@@ -124,6 +128,17 @@ def _release_of(guarantee: Path, files: list[Path], guarantees: list[Path]) -> P
         return beside
     others = [path for path in files if path not in guarantees]
     return others[0] if len(guarantees) == len(others) == 1 else None
+
+
+def _is_that_of_the_json(release: Path | None, files: list[Path]) -> bool:
+    """Whether a file is what the .json beside it, which was verified, is in this format."""
+    from ..verification.opened import open_release
+
+    beside = release and release.with_suffix(".json")
+    if release is None or beside not in files:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        return open_release(beside).write(Path(folder) / release.name).read_bytes() == release.read_bytes()
 
 
 def _view(releases: list[Path]) -> dict[str, Any] | None:

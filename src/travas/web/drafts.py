@@ -61,7 +61,7 @@ class Draft:
     `source` is the path or the URL of the log, and `title` its name as pages show it. `turn` counts what was released from
     the draft and the logs that it was about: a page of an earlier turn releases nothing. `applied` are the settings of the
     doctor that are in effect, and `undone` those that the owner has taken back. `errors` are about fields, `error` about the
-    last job. `budget` is the ε of a new data set.
+    last job. `has_kind` says whether the owner has chosen the kind of release. `budget` is the ε of a new data set.
     """
 
     id: str
@@ -77,6 +77,7 @@ class Draft:
     releasing: str = ""
     error: TravasError | None = None
     errors: dict[str, str] = attrs.field(factory=dict)
+    has_kind: bool = False
     budget: str = "4"
     looked_at: tuple[str, ...] = ()
     released: list[str] = attrs.field(factory=list)
@@ -176,6 +177,11 @@ class Drafts:
         """The draft of an address."""
         return self._drafts.get(number)
 
+    @property
+    def open(self) -> list[Draft]:
+        """The drafts that have a log and were not released, the newest first."""
+        return [draft for draft in reversed(self._drafts.values()) if draft.source and not draft.released]
+
     def of_release(self, release: str) -> Draft | None:
         """The draft that a release was made from, while this server runs: it still has the log."""
         return next((draft for draft in self._drafts.values() if release in draft.released), None)
@@ -222,9 +228,12 @@ class Drafts:
             values = Project.load(stored).values
         for key in NOT_HERE:
             if key in values:
-                raise ParameterError(f"{name[:200]}: {key} is not for the web app; use travas release", field="log")
+                raise ParameterError(
+                    f"{name[:200]}: the web app makes one release at a time, with a guarantee; for {key} use travas release",
+                    field="log",
+                )
         kept = {key: value for key, value in values.items() if key not in (*FILES, "profile", "every")}
-        draft.project = Project(references="refuse").with_values(kept)
+        draft.project, draft.has_kind = Project(references="refuse").with_values(kept), True
 
     def close(self) -> None:
         """Delete all uploads."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,17 +19,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import explain, pipeline
-from ..budget.account import Budget
+from ..budget.account import Account, Budget
 from ..budget.ledger import Ledger
 from ..errors import ParameterError, TravasError
 from ..mechanisms import MECHANISMS
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.registry import options_of
 from ..pipeline import LogOrigin, Outcome, Phase
 from ..releases.estimate import keep_curve_of
 from ..releases.release import Kind, kind_of
-from ..settings.project import OFFERED, Project
+from ..settings.project import OF_TIMES, OFFERED, Project
 from ..settings.table import BY_NAME, SETTINGS, Setting
-from ..trusted.numbers import exact, exact_epsilon
+from ..trusted.numbers import as_text, exact, exact_epsilon
 from .drafts import COLUMNS, FILES, NOT_HERE, Draft
 from .jobs import Job, JobWatch
 from .releases import RELEASE, Record, finish
@@ -111,12 +113,13 @@ def facts_of(bench: Workbench, draft: Draft) -> Facts:
     except TravasError as error:
         errors.setdefault("stated_cases", in_words(error))
     keeps, recommended = _outlook(draft.project, cases)
-    ring, is_new = _budget(bench.ledger, draft, mechanism, errors)
+    ring, is_new = Ring(), False
+    if mechanism is not None and draft.project.stated("dataset"):
+        ring, is_new = _budget(bench.ledger, draft, mechanism, errors)
     privacy, cautions = "", tuple[str, ...]()
     if mechanism is not None:
         noun = mechanism.unit.noun
-        share = explain.in_percent(explain.best_guess(mechanism.epsilon, mechanism.delta))
-        privacy = f"At best {share} right instead of 50 % when guessing whether a given {noun} was in your log."
+        privacy = explain.promise(mechanism.epsilon, mechanism.delta, noun)
         cautions = explain.weak_protection(mechanism.epsilon, mechanism.delta, cases, noun)
     return Facts(keeps, recommended, privacy, cautions, ring, is_new, errors)
 
@@ -140,8 +143,8 @@ def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind
     except TravasError:
         return words, "synthetic log"
     of = "" if cases is None else f" of {cases:,}"
-    words["process map"] = f"numbers ± {noise:,.0f}{of} cases"
-    words["variants"] = f"those of {half:,} cases or more"
+    words["process map"] = f"each number ± {noise:,.0f}{of}"
+    words["variants"] = f"ways that {half:,} or more{of} cases take"
     if cases is None:
         words["synthetic log"] = f"good from {enough:,} cases"
         return words, "synthetic log"
@@ -149,40 +152,48 @@ def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind
     return words, "synthetic log" if cases >= enough else "process map"
 
 
-def _budget(ledger: Ledger, draft: Draft, mechanism: Mechanism | None, errors: dict[str, str]) -> tuple[Ring, bool]:
-    """The ring of the data set, and whether it would be created with this release."""
+def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
+    """What is left of a budget: ε, or how many more releases like this one."""
+    budget, left = account.budget, account.left
+    if budget is None:
+        return Ring(0, 0, as_text(account.spent[0]), "ε spent")
+    if left is None:
+        return Ring(float(100 * (account.delta_used or 0) / budget.delta), 0, "≈", "ε left")
+    spent = float(100 - 100 * left[0] / budget.epsilon)
+    if release is None:
+        return Ring(spent, 0, as_text(left[0]), "ε left")
+    costs = zip(left, (release.epsilon, release.delta), strict=True)
+    possible = min(have // cost for have, cost in costs if cost)
+    next_one = float(100 * release.epsilon / budget.epsilon) if possible else 0
+    return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "such releases\nleft")
+
+
+def _budget(ledger: Ledger, draft: Draft, release: Mechanism, errors: dict[str, str]) -> tuple[Ring, bool]:
+    """The ring of the data set, and whether it would be created with this release. If it does not fit, what would fit."""
     dataset = draft.project.stated("dataset")
     account = next((each for each in ledger.accounts() if each.name == dataset), None)
-    if not dataset or mechanism is None:
-        return Ring(), account is None
     is_new = account is None
     try:
-        budget = new_budget(draft, mechanism) if account is None else account.budget
+        account = account or Account(dataset, new_budget(draft, release), ())
     except TravasError as error:
         errors.setdefault("budget", in_words(error))
         return Ring(), is_new
-    if budget is None:
-        return Ring(0, 0, "∞", "no limit"), is_new
-    left = (budget.epsilon, budget.delta) if account is None else account.left
-    if left is None:
-        used = (account.delta_used if account else None) or Fraction(0)
-        return Ring(float(100 * used / budget.delta), 0, "≈", "composed exactly"), is_new
-    possible = min(have // cost for have, cost in zip(left, (mechanism.epsilon, mechanism.delta), strict=True) if cost)
-    spent, cost = (float(100 * part / budget.epsilon) for part in (budget.epsilon - left[0], mechanism.epsilon))
-    if possible < 1:
-        errors.setdefault("dataset", f"the budget does not allow this: {account.remainder if account else budget} left")
-        return Ring(min(spent, 100), 0, "0", "such releases\nleft"), is_new
-    return Ring(spent, cost, f"{possible - 1:,}", "such releases\nleft"), is_new
+    for name, have, cost in zip("εδ", account.left or (), (release.epsilon, release.delta), strict=False):
+        if have < cost:
+            most = f"choose {name} at most {as_text(have)}" if have else "nothing is left of it"
+            place, words = ("budget", "raise the budget, or ") if is_new else ("dataset", "the budget does not allow this: ")
+            errors.setdefault(place, words + most)
+    return ring_of(account, release), is_new
 
 
-def new_budget(draft: Draft, mechanism: Mechanism) -> Budget:
+def new_budget(draft: Draft, release: Mechanism) -> Budget:
     """The budget of a data set that is created with this release: its δ allows as many releases as its ε."""
     try:
         epsilon = exact(draft.budget, "budget")
     except ParameterError as error:
         error.field = "budget"
         raise
-    return Budget(epsilon, max(_DELTA_OF_NEW, mechanism.delta * max(1, math.ceil(epsilon / mechanism.epsilon))))
+    return Budget(epsilon, max(_DELTA_OF_NEW, release.delta * max(1, math.ceil(epsilon / release.epsilon))))
 
 
 # ------------------------------------------------------------------------------------------------- what a form says
@@ -196,15 +207,16 @@ def take(draft: Draft, form: FormData) -> None:
     draft.budget = str(form.get("budget", draft.budget)).strip()
     for kind, offered in OFFERED.items():
         if kind == form.get("kind") != chosen_kind(draft.project):
-            draft.set("mechanism", offered[0])
+            _release_by(draft, offered[0])
+    mechanism = str(form.get("mechanism", ""))  # of the kind before, if another kind was chosen
+    if mechanism in OFFERED[chosen_kind(draft.project)] and mechanism != draft.project.stated("mechanism"):
+        _release_by(draft, mechanism)
     for each in _SHOWN:
         text = str(form.get(each.name, "")).strip()
-        if each.name not in form or text == shown_value(draft, each):
+        if each.name == "mechanism" or each.name not in form or text == shown_value(draft, each) or not _has(draft, each):
             continue
-        if each.name == "mechanism" and text not in OFFERED[chosen_kind(draft.project)]:
-            continue  # of the kind before
         try:
-            draft.set(each.name, _stated(each, text))
+            draft.set(each.name, (text.splitlines() if "list" in each.kind else text) if text else None)
             draft.changed(each.name)
         except TravasError as error:
             draft.errors[each.name] = in_words(error)
@@ -212,10 +224,31 @@ def take(draft: Draft, form: FormData) -> None:
         draft.set("max_cases", None)
 
 
-def _stated(setting: Setting, text: str) -> object:
-    if not text:
-        return None
-    return text.splitlines() if setting.kind in ("list", "list or file") else text
+def _release_by(draft: Draft, mechanism: str, chosen: bool = True) -> None:
+    """Change the mechanism, and remove what only the one before has."""
+    draft.set("mechanism", mechanism)
+    draft.has_kind |= chosen
+    for each in EXPERT:
+        if not _has(draft, each):
+            draft.set(each.name, None)
+
+
+def _has(draft: Draft, setting: Setting) -> bool:
+    """Whether the mechanism of a draft has a setting."""
+    if setting.name == "frequencies":
+        return chosen_kind(draft.project) == "variants"
+    made = MECHANISMS.get(draft.project.stated("mechanism"))
+    if made is None or setting.section != "mechanism" or setting.name == "mechanism":
+        return True
+    return ("times" if setting.name in OF_TIMES else setting.name) in options_of(made)
+
+
+def follow(draft: Draft) -> None:
+    """Select the kind that is recommended, until the owner has chosen one."""
+    with suppress(TravasError):
+        best = _outlook(draft.project, draft.project.stated_cases)[1]
+        if not draft.has_kind and best != chosen_kind(draft.project):
+            _release_by(draft, OFFERED[best][0], chosen=False)
 
 
 def shown_value(draft: Draft, setting: Setting) -> str:
@@ -293,13 +326,14 @@ async def show(request: Request) -> Response:
 async def change(request: Request) -> Response:
     """Take over changed fields, take back what the doctor has set, or show the values, which is recorded."""
     bench, draft = _find(request)
-    form = await request.form()
+    form, before = await request.form(), draft.project.stated("mechanism")
     take(draft, form)
+    await asyncio.to_thread(follow, draft)
     if (name := str(form.get("undo", ""))) in draft.applied:
         draft.take_back(name)
     if "look" in form:
         draft.looked_at = tuple(dict.fromkeys((*draft.looked_at, VALUES)))
-    return await _answer(request, bench, draft)
+    return await _answer(request, bench, draft, before, str(form.get("kind", "")))
 
 
 async def start_release(request: Request) -> Response:
@@ -347,19 +381,23 @@ def _find(request: Request) -> tuple[Workbench, Draft]:
     return bench, draft
 
 
-async def _answer(request: Request, bench: Workbench, draft: Draft) -> Response:
-    """What has changed, for HTMX. A log that is to be read in another form needs the whole page."""
-    if "hx-request" in request.headers and not draft.is_unread:
-        return await _page(bench, draft, "facts.html")
-    return go(request, f"/release/{draft.id}")
+async def _answer(
+    request: Request, bench: Workbench, draft: Draft, mechanism: str = "", selected: str = ""
+) -> Response:
+    """What has changed, for HTMX, of a page with this mechanism and kind. A log in another form needs the whole page."""
+    if "hx-request" not in request.headers or draft.is_unread:
+        return go(request, f"/release/{draft.id}")
+    moved, renewed = selected not in ("", chosen_kind(draft.project)), mechanism not in ("", draft.project.stated("mechanism"))
+    return await _page(bench, draft, "facts.html", moved=moved, renewed=renewed)
 
 
-async def _page(bench: Workbench, draft: Draft, template: str) -> Response:
+async def _page(bench: Workbench, draft: Draft, template: str, **values: bool) -> Response:
     left_open = {choice.name for choice in draft.open_choices()}
     return page(
         template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=chosen_kind(draft.project),
-        kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open], value=partial(shown_value, draft),
-        settings=BY_NAME, swap=template == "facts.html", places=ERRORS, jobs=bench.jobs, looked=VALUES in draft.looked_at,
+        kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open and _has(draft, each)],
+        value=partial(shown_value, draft), settings=BY_NAME, swap=template == "facts.html", places=ERRORS, jobs=bench.jobs,
+        looked=VALUES in draft.looked_at, **values,
         releasing=bench.is_running(draft.releasing) and draft.releasing,
         examining=bench.is_running(draft.examining) and draft.examining,
         datasets=[account.name for account in bench.ledger.accounts() if account.name],

@@ -11,12 +11,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ..budget.account import Account
 from ..errors import TravasError
 from ..sources.files import suffix_of
-from ..trusted.numbers import as_text
 from .drafts import LOG_SUFFIXES
-from .release import KINDS, Ring
+from .release import KINDS, Ring, ring_of
 from .releases import Record
 from .workbench import Workbench, go, in_words, page, workbench
 
@@ -44,7 +42,7 @@ def first_page(bench: Workbench, error: str = "", status: int = 200) -> Response
         each.id for card in cards for each in card.records if (bench.archive.folder(each.id) / THUMBNAIL).is_file()
     }
     return page(
-        "start.html", status, error=error, cards=cards, waiting=waiting, thumbnails=thumbnails, kinds=KINDS,
+        "start.html", status, error=error, cards=cards, waiting=waiting, thumbnails=thumbnails, kinds=KINDS, drafts=bench.drafts.open,
         files=list(_files(bench.folders)), suffixes=",".join((*LOG_SUFFIXES, ".toml")),
     )  # fmt: skip
 
@@ -53,19 +51,10 @@ def _cards(bench: Workbench) -> Iterator[Card]:
     """All accounts: those with the newest releases first."""
     records = bench.archive.records()
     cards = [
-        Card(account.label, _ring(account), tuple(each for each in records if each.dataset == account.label))
+        Card(account.label, ring_of(account), tuple(each for each in records if each.dataset == account.label))
         for account in bench.ledger.accounts()
     ]
     yield from sorted(cards, key=lambda card: card.records[0].asked if card.records else "", reverse=True)
-
-
-def _ring(account: Account) -> Ring:
-    """What is left of a budget."""
-    if account.budget is None:
-        return Ring(0, 0, as_text(account.spent[0]), "ε spent")
-    if (left := account.left) is None:
-        return Ring(float(100 * (account.delta_used or 0) / account.budget.delta), 0, "≈", "ε left")
-    return Ring(100 - float(100 * left[0] / account.budget.epsilon), 0, as_text(left[0]), "ε left")
 
 
 def _files(folders: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
