@@ -33,7 +33,7 @@ def bundle(bench: Bench, record: Record) -> Path:
 def test_our_zip_is_verified_and_shown(bench: Bench, releases: dict[str, Record], tmp_path: Path, kind: str) -> None:
     shutil.copy(bundle(bench, releases[kind]), tmp_path / "r.zip")
     found = verified(tmp_path, "r.zip", quiet)
-    assert found["has_release"] and found["view"]["kind"] == kind
+    assert found["has_release"] and found["view"]["kind"] == kind and not found["notes"]
 
 
 def test_the_page_shows_the_seal_and_the_reader_s_view(bench: Bench, releases: dict[str, Record]) -> None:

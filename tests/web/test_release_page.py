@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from web_client import access, bench, browser, drop, settled, stranger
 
 import travas as package
+from travas.settings.project import OFFERED
 from travas.settings.table import SETTINGS
 from travas.web import release
 from travas.web.releases import RELEASE
@@ -226,10 +227,36 @@ def test_only_files_of_the_folders_are_opened(
 
 
 def test_every_setting_is_on_the_page_or_is_left_out_on_purpose(browser: TestClient, draft: Any) -> None:
-    page = browser.get(f"/release/{draft.id}").text
-    names = set(re.findall(r'name="(\w+)"', page))
+    names: set[str] = set()
+    for kind, mechanisms in OFFERED.items():
+        for mechanism in mechanisms:
+            browser.post(f"/release/{draft.id}", data={"kind": kind}, headers=HX)
+            browser.post(f"/release/{draft.id}", data={"mechanism": mechanism}, headers=HX)
+            names |= set(re.findall(r'name="(\w+)"', browser.get(f"/release/{draft.id}").text))
     left_out = {"output", "folder", "ledger", "policy", "by", "segments", "guarantee", "profile", "every"}
     assert {each.name for each in SETTINGS} - names == left_out
+
+
+def test_the_kind_follows_the_recommendation_until_one_is_chosen(browser: TestClient, draft: Any) -> None:
+    def change(**fields: str) -> str:
+        return browser.post(f"/release/{draft.id}", data=fields, headers=HX).text
+
+    assert 'id="choices"' in change(kind="synthetic log", stated_cases="300")
+    assert release.chosen_kind(draft.project) == "process map"
+    assert 'id="drawer"' in change(kind="variants") and release.chosen_kind(draft.project) == "variants"
+    assert 'id="choices"' not in change(kind="variants", minimum_cases="5", stated_cases="4000")
+    assert release.chosen_kind(draft.project) == "variants"
+    change(kind="process map")
+    assert "minimum_cases" not in draft.project.values  # a map has no such setting
+
+
+def test_what_exceeds_the_budget_cannot_be_pressed(browser: TestClient, bench: Workbench, draft: Any) -> None:
+    page = browser.post(f"/release/{draft.id}", data={"epsilon": "8"}, headers=HX).text
+    assert "ε at most 4" in errors(page)["budget"] and "data-stop" in page
+    bench.ledger.create_budget("small", epsilon="1/2", delta="1e-5")
+    page = browser.post(f"/release/{draft.id}", data={"dataset": "small", "epsilon": "1"}, headers=HX).text
+    assert "ε at most 0.5" in errors(page)["dataset"] and "data-stop" in page
+    assert "data-stop" not in browser.post(f"/release/{draft.id}", data={"epsilon": "1/4"}, headers=HX).text
 
 
 def test_a_made_up_picture_needs_no_log(browser: TestClient, bench: Workbench) -> None:

@@ -144,7 +144,7 @@ def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind
         return words, "synthetic log"
     of = "" if cases is None else f" of {cases:,}"
     words["process map"] = f"each number ± {noise:,.0f}{of}"
-    words["variants"] = f"ways that {half:,} or more{of} cases take"
+    words["variants"] = f"ways that {half:,} or more{of or ' cases'} take"
     if cases is None:
         words["synthetic log"] = f"good from {enough:,} cases"
         return words, "synthetic log"
