@@ -43,28 +43,25 @@ async def check(request: Request) -> Response:
             with (folder / _stored(str(upload.filename))).open("wb") as out:
                 shutil.copyfileobj(upload.file, out, 1 << 20)
     title = uploads[0].filename if len(uploads) == 1 else f"{len(uploads)} files"
-    job = Job(verified, folder, title, ended=lambda job: shutil.rmtree(folder, ignore_errors=True))
-    number = bench.start(job)
-    job.target = f"/check/{number}"
+    job = bench.start(Job(verified, folder, title, ended=lambda job: shutil.rmtree(folder, ignore_errors=True)))
+    job.target = f"/check/{job.number}"
     return go(request, job.target)
 
 
 async def show(request: Request) -> Response:
     """The seal, and the release as its reader sees it."""
-    number, panel = request.path_params["number"], request.path_params.get("panel", "")
-    job = workbench(request).jobs.get(number)
+    panel, job = request.path_params.get("panel", ""), workbench(request).jobs.get(request.path_params["number"])
     if job is None or job.task is not verified:
         return go(request, "/check")
     title = str(job.arguments[1])
     if not job.done:
-        return page("working.html", number=number, job=job, title=title, error="")
+        return page("working.html", job=job, title=title, error="")
     if job.error is not None:
-        return page(
-            "check.html", error=in_words(job.error), refused=isinstance(job.error, VerificationError), title=title
-        )
+        is_wrong = isinstance(job.error, VerificationError)
+        return page("check.html", error=in_words(job.error), refused=is_wrong, title=title)
     if job.result["view"] is None:
         return page("check.html", error="", seal=job.result, title=title)
-    return view_page(request, job.result["view"], f"/check/{number}", panel, seal=job.result, title=title)
+    return view_page(request, job.result["view"], job.target, panel, seal=job.result, title=title)
 
 
 def _stored(name: str) -> str:

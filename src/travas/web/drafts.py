@@ -73,8 +73,8 @@ class Draft:
     examined: Examined | None = None
     applied: dict[str, str] = attrs.field(factory=dict)
     undone: set[str] = attrs.field(factory=set)
-    examining: str = ""
-    releasing: str = ""
+    examining: Job | None = None
+    releasing: Job | None = None
     error: TravasError | None = None
     errors: dict[str, str] = attrs.field(factory=dict)
     has_kind: bool = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -26,7 +26,6 @@ from ..mechanisms import MECHANISMS
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.registry import options_of
 from ..pipeline import LogOrigin, Outcome, Phase
-from ..releases.estimate import keep_curve_of
 from ..releases.release import Kind, kind_of
 from ..settings.project import OF_TIMES, OFFERED, Project
 from ..settings.table import BY_NAME, SETTINGS, Setting
@@ -97,59 +96,44 @@ def chosen_kind(project: Project) -> Kind:
 
 def facts_of(bench: Workbench, draft: Draft) -> Facts:
     """Work out what a page shows besides the settings themselves."""
-    errors = dict(draft.errors)
-    if draft.error is not None:
-        errors.setdefault(_place(draft.error, "go") if draft.examined else "log", in_words(draft.error))
-    mechanism: Mechanism | None = None
+    project, errors = draft.project, dict(draft.errors)
+    release: Mechanism | None = None
+    cases, ring, is_new, privacy, cautions = None, Ring(), False, "", tuple[str, ...]()
+    with _told(errors, "" if draft.examined else "log"):
+        if draft.error is not None:
+            raise draft.error
+    with _told(errors, "stated_cases"):
+        cases = project.stated_cases
+    with _told(errors):
+        release = project.mechanism()
+        project.reading()
+        release.guarantee()
+    if release is not None:
+        noun = release.unit.noun
+        privacy = explain.promise(release.epsilon, release.delta, noun)
+        cautions = explain.weak_protection(release.epsilon, release.delta, cases, noun)
+        if dataset := project.stated("dataset"):
+            ring, is_new = _budget(bench.ledger, draft, dataset, release, errors)
+    return Facts(*_outlook(project, cases), privacy, cautions, ring, is_new, errors)
+
+
+@contextmanager
+def _told(errors: dict[str, str], place: str = "") -> Iterator[None]:
+    """Tell an error at a place of the page, or at that of the setting that it is about."""
     try:
-        mechanism = draft.project.mechanism()
-        draft.project.reading()
-        mechanism.guarantee()
-    except TravasError as error:
-        errors.setdefault(_place(error, "go"), in_words(error))
-    cases = None
-    try:
-        cases = draft.project.stated_cases
-    except TravasError as error:
-        errors.setdefault("stated_cases", in_words(error))
-    keeps, recommended = _outlook(draft.project, cases)
-    ring, is_new = Ring(), False
-    if mechanism is not None and draft.project.stated("dataset"):
-        ring, is_new = _budget(bench.ledger, draft, mechanism, errors)
-    privacy, cautions = "", tuple[str, ...]()
-    if mechanism is not None:
-        noun = mechanism.unit.noun
-        privacy = explain.promise(mechanism.epsilon, mechanism.delta, noun)
-        cautions = explain.weak_protection(mechanism.epsilon, mechanism.delta, cases, noun)
-    return Facts(keeps, recommended, privacy, cautions, ring, is_new, errors)
+        yield
+    except (TravasError, OSError) as error:
+        own = getattr(error, "field", "")
+        errors.setdefault(place or (own if own in ERRORS else "go"), in_words(error))
 
 
-def _place(error: TravasError, otherwise: str) -> str:
-    return error.field if error.field in ERRORS else otherwise
+def _outlook(project: Project, cases: int | None) -> tuple[Mapping[Any, str], Kind]:
+    """What each kind of release would keep, and which one is recommended."""
+    from ..evaluation.kinds import in_short
 
-
-def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind]:
-    """What each kind of release would keep, by ε, δ and the stated number of cases alone, and which one is recommended."""
-    from ..evaluation.kinds import DISTINCT_PAIRS, enough_cases, mechanisms
-    from ..releases.map_numbers import PAIRS
-
-    words: dict[Kind, str] = dict.fromkeys(KINDS, "")
-    try:
-        made: Any = mechanisms(project.required("epsilon"), project.required("delta"), project.unit)
-        enough = enough_cases(made["synthetic log"]) or 0
-        noise = 2 * made["process map"].noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
-        curve = keep_curve_of(made["variants"])
-        half = curve.first_above(explain.HALF) if curve else 0
-    except TravasError:
-        return words, "synthetic log"
-    of = "" if cases is None else f" of {cases:,}"
-    words["process map"] = f"each number ± {noise:,.0f}{of}"
-    words["variants"] = f"ways that {half:,} or more{of or ' cases'} take"
-    if cases is None:
-        words["synthetic log"] = f"good from {enough:,} cases"
-        return words, "synthetic log"
-    words["synthetic log"] = f"{'good' if cases >= enough else 'weak'} for {cases:,} cases"
-    return words, "synthetic log" if cases >= enough else "process map"
+    with suppress(TravasError):
+        return in_short(project.required("epsilon"), project.required("delta"), project.unit, cases)
+    return dict.fromkeys(KINDS, ""), "synthetic log"
 
 
 def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
@@ -168,31 +152,28 @@ def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
     return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "such releases\nleft")
 
 
-def _budget(ledger: Ledger, draft: Draft, release: Mechanism, errors: dict[str, str]) -> tuple[Ring, bool]:
-    """The ring of the data set, and whether it would be created with this release. If it does not fit, what would fit."""
-    dataset = draft.project.stated("dataset")
+def _budget(
+    ledger: Ledger, draft: Draft, dataset: str, release: Mechanism, errors: dict[str, str]
+) -> tuple[Ring, bool]:
+    """The ring of a data set, and whether it would be created with this release. If it does not fit, what would fit."""
     account = next((each for each in ledger.accounts() if each.name == dataset), None)
     is_new = account is None
-    try:
+    with _told(errors, "budget"):
         account = account or Account(dataset, new_budget(draft, release), ())
-    except TravasError as error:
-        errors.setdefault("budget", in_words(error))
+    if account is None:
         return Ring(), is_new
+    place, words = ("budget", "raise the budget, or ") if is_new else ("dataset", "the budget does not allow this: ")
     for name, have, cost in zip("εδ", account.left or (), (release.epsilon, release.delta), strict=False):
         if have < cost:
-            most = f"choose {name} at most {as_text(have)}" if have else "nothing is left of it"
-            place, words = ("budget", "raise the budget, or ") if is_new else ("dataset", "the budget does not allow this: ")
-            errors.setdefault(place, words + most)
+            errors.setdefault(
+                place, words + (f"choose {name} at most {as_text(have)}" if have else "nothing is left of it")
+            )
     return ring_of(account, release), is_new
 
 
 def new_budget(draft: Draft, release: Mechanism) -> Budget:
     """The budget of a data set that is created with this release: its δ allows as many releases as its ε."""
-    try:
-        epsilon = exact(draft.budget, "budget")
-    except ParameterError as error:
-        error.field = "budget"
-        raise
+    epsilon = exact(draft.budget, "budget")
     return Budget(epsilon, max(_DELTA_OF_NEW, release.delta * max(1, math.ceil(epsilon / release.epsilon))))
 
 
@@ -213,13 +194,16 @@ def take(draft: Draft, form: FormData) -> None:
         _release_by(draft, mechanism)
     for each in _SHOWN:
         text = str(form.get(each.name, "")).strip()
-        if each.name == "mechanism" or each.name not in form or text == shown_value(draft, each) or not _has(draft, each):
+        if (
+            each.name == "mechanism"
+            or each.name not in form
+            or text == shown_value(draft, each)
+            or not _has(draft, each)
+        ):
             continue
-        try:
+        with _told(draft.errors, each.name):
             draft.set(each.name, (text.splitlines() if "list" in each.kind else text) if text else None)
             draft.changed(each.name)
-        except TravasError as error:
-            draft.errors[each.name] = in_words(error)
     if not draft.project.stated("unit"):
         draft.set("max_cases", None)
 
@@ -290,9 +274,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
     if not any(account.name == dataset for account in bench.ledger.accounts()):
         budget = new_budget(draft, mechanism)
         bench.ledger.create_budget(dataset, epsilon=budget.epsilon, delta=budget.delta)
-    record = bench.archive.begin(
-        project.values, draft.title, dataset, kind_of(mechanism), bench.ledger.path, draft.looked_at
-    )
+    record = bench.archive.begin(project, draft.title, bench.ledger.path, draft.looked_at)
 
     def ended(job: Job) -> None:
         references = [entry.approval.reference for entry in bench.ledger.history()] if job.charging else []
@@ -318,7 +300,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
 async def show(request: Request) -> Response:
     """The page of a draft. A log that was not examined yet is examined."""
     bench, draft = _find(request)
-    if draft.is_unread and not bench.is_running(draft.examining):
+    if draft.is_unread and not _is_running(draft.examining):
         draft.examining = bench.start(draft.examination())
     return await _page(bench, draft, "release.html")
 
@@ -341,14 +323,11 @@ async def start_release(request: Request) -> Response:
     bench, draft = _find(request)
     form = await request.form()
     async with draft.lock:
-        if not bench.is_running(draft.releasing):
+        if not _is_running(draft.releasing):
             take(draft, form)
-            try:
+            with _told(draft.errors):
                 _check(draft, str(form.get("turn", "")), await asyncio.to_thread(facts_of, bench, draft))
                 await asyncio.to_thread(begin, bench, draft)
-            except (TravasError, OSError) as error:
-                place = _place(error, "go") if isinstance(error, TravasError) else "go"
-                draft.errors.setdefault(place, in_words(error))
     return await _answer(request, bench, draft)
 
 
@@ -381,13 +360,20 @@ def _find(request: Request) -> tuple[Workbench, Draft]:
     return bench, draft
 
 
+def _is_running(job: Job | None) -> bool:
+    return job is not None and not job.done
+
+
 async def _answer(
     request: Request, bench: Workbench, draft: Draft, mechanism: str = "", selected: str = ""
 ) -> Response:
     """What has changed, for HTMX, of a page with this mechanism and kind. A log in another form needs the whole page."""
     if "hx-request" not in request.headers or draft.is_unread:
         return go(request, f"/release/{draft.id}")
-    moved, renewed = selected not in ("", chosen_kind(draft.project)), mechanism not in ("", draft.project.stated("mechanism"))
+    moved, renewed = (
+        selected not in ("", chosen_kind(draft.project)),
+        mechanism not in ("", draft.project.stated("mechanism")),
+    )
     return await _page(bench, draft, "facts.html", moved=moved, renewed=renewed)
 
 
@@ -396,10 +382,9 @@ async def _page(bench: Workbench, draft: Draft, template: str, **values: bool) -
     return page(
         template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=chosen_kind(draft.project),
         kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open and _has(draft, each)],
-        value=partial(shown_value, draft), settings=BY_NAME, swap=template == "facts.html", places=ERRORS, jobs=bench.jobs,
+        value=partial(shown_value, draft), settings=BY_NAME, swap=template == "facts.html", places=ERRORS,
         looked=VALUES in draft.looked_at, **values,
-        releasing=bench.is_running(draft.releasing) and draft.releasing,
-        examining=bench.is_running(draft.examining) and draft.examining,
+        releasing=_is_running(draft.releasing) and draft.releasing, examining=_is_running(draft.examining) and draft.examining,
         datasets=[account.name for account in bench.ledger.accounts() if account.name],
         mechanisms=OFFERED[chosen_kind(draft.project)],
     )  # fmt: skip
@@ -410,11 +395,10 @@ async def _page(bench: Workbench, draft: Draft, template: str, **values: bool) -
 
 async def progress(request: Request) -> Response:
     """The progress of a job; when it has ended, the browser goes on to its target."""
-    number = request.path_params["job"]
-    job = workbench(request).jobs.get(number)
+    job = workbench(request).jobs.get(request.path_params["job"])
     if job is None or job.done:
-        return go(request, "/" if job is None else job.target)
-    return page("progress.html", job=job, number=number)
+        return go(request, job.target if job else "/")
+    return page("progress.html", job=job)
 
 
 async def cancel(request: Request) -> Response:
@@ -449,7 +433,7 @@ async def preview(request: Request) -> Response:
         raise HTTPException(404)
     if (kind, epsilon) not in bench.pictures:
         bench.pictures[kind, epsilon] = bench.start(Job(made_up, kind, epsilon))
-    job = bench.jobs[bench.pictures[kind, epsilon]]
+    job = bench.pictures[kind, epsilon]
     return JSONResponse(job.result, 200 if job.result else 404 if job.done else 202)
 
 

@@ -42,8 +42,8 @@ def first_page(bench: Workbench, error: str = "", status: int = 200) -> Response
         each.id for card in cards for each in card.records if (bench.archive.folder(each.id) / THUMBNAIL).is_file()
     }
     return page(
-        "start.html", status, error=error, cards=cards, waiting=waiting, thumbnails=thumbnails, kinds=KINDS, drafts=bench.drafts.open,
-        files=list(_files(bench.folders)), suffixes=",".join((*LOG_SUFFIXES, ".toml")),
+        "start.html", status, error=error, cards=cards, waiting=waiting, thumbnails=thumbnails, kinds=KINDS,
+        drafts=bench.drafts.open, files=list(_files(bench.folders)), suffixes=",".join((*LOG_SUFFIXES, ".toml")),
     )  # fmt: skip
 
 
