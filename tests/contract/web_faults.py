@@ -37,7 +37,7 @@ def release(directory: Path) -> None:
     project = Project(references="refuse").with_values(VALUES | {"ledger": str(ledger)})
     record = archive.begin(project, "log.csv", ledger)
     log = str(directory / "log.csv")
-    make(project, log, "log.csv", "copy", record, archive.folder(record.id), lambda words, share: None)
+    make(project, log, "copy", record, archive.folder(record.id), lambda words, share: None)
     archive.ended(record.id)
 
 

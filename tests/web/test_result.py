@@ -9,8 +9,9 @@ import pytest
 from archived import KINDS, Bench
 
 import travas
+from travas.report.view import covering
 from travas.web.releases import VIEW, Record, finish
-from travas.web.result import PANELS, _variants
+from travas.web.result import PANELS
 
 
 @pytest.fixture(scope="module")
@@ -94,22 +95,22 @@ def content(*cases: float, missing: float = 0) -> dict[str, object]:
 
 def test_the_slider_says_how_many_variants_cover_a_share() -> None:
     log = content(50, 30, 15, 5)
-    needed = {share: _variants(log, {"coverage": str(share)})["needed"] for share in (1, 50, 51, 80, 95, 100)}
+    needed = {share: covering(log, {"coverage": str(share)})["needed"] for share in (1, 50, 51, 80, 95, 100)}
     assert needed == {1: 1, 50: 1, 51: 2, 80: 2, 95: 3, 100: 4}
-    part = _variants(content(50, 30, missing=20), {"coverage": "100"})
+    part = covering(content(50, 30, missing=20), {"coverage": "100"})
     assert (part["most"], part["coverage"], part["needed"]) == (80, 80, 2)
-    assert _variants(log, {"coverage": "x" * 50})["coverage"] == 80
+    assert covering(log, {"coverage": "x" * 50})["coverage"] == 80
 
 
 def test_ten_thousand_variants_are_paged_and_searched() -> None:
     log = content(*range(10_000, 0, -1))
-    first = _variants(log, {"coverage": "100"})
+    first = covering(log, {"coverage": "100"})
     assert len(first["rows"]) == 25 and first["last"] == 400
-    assert _variants(log, {"coverage": "100", "page": "400"})["first"] == 9_975
-    assert _variants(log, {"coverage": "100", "page": "9999"})["page"] == 400
-    found = _variants(log, {"coverage": "100", "search": "STEP 99"})
+    assert covering(log, {"coverage": "100", "page": "400"})["first"] == 9_975
+    assert covering(log, {"coverage": "100", "page": "9999"})["page"] == 400
+    found = covering(log, {"coverage": "100", "search": "STEP 99"})
     assert found["found"] == 111 and found["rows"][0]["trace"] == [[99, 1]]
-    assert _variants(content(), {})["rows"] == []
+    assert covering(content(), {})["rows"] == []
 
 
 # ------------------------------------------------------------------------------------- decisions, files and the log
@@ -141,7 +142,7 @@ def test_where_the_policy_wants_a_sign_off_it_is_another_person_s(
     policy.write_text('name = "ours"\n[rules.sign_off]\nrequired = true\nbecause = "two people"\n')
     monkeypatch.setenv("TRAVAS_POLICY", str(policy))
     monkeypatch.setattr("getpass.getuser", lambda: "ada")
-    for name, status in (("", 400), (" ADA ", 400), ("grace", 303)):
+    for name, status in (("", 409), (" ADA ", 409), ("grace", 303)):
         answer = bench.browser.post(f"/result/{record.id}/decide", data={"verdict": "approved", "name": name})
         assert answer.status_code == status
     assert [decision.name for decision in bench.get(record).decisions] == ["grace"]

@@ -148,11 +148,12 @@ class Draft:
                 if job.result is not None:
                     self.take_over(job.result)
 
-        with_form = {name: value for name, value in self.project.values.items() if name in _FORM}
-        try:
+        with_form, reading = (
+            {name: value for name, value in self.project.values.items() if name in _FORM},
+            DEFAULT_READING,
+        )
+        with suppress(ParameterError):
             reading = attrs.evolve(self.project, values=with_form).reading()
-        except ParameterError:
-            reading = DEFAULT_READING
         return Job(examine, source, self.title, reading, target=f"/release/{self.id}", ended=ended)
 
 
@@ -275,13 +276,13 @@ def private_folder(path: Path) -> Path:
         with suppress(FileExistsError):
             path.mkdir(mode=0o700, parents=True)
         status = path.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != getattr(os, "getuid", lambda: status.st_uid)():
-            raise OutputError(f"{path}: is not a folder of yours; remove it, or use another one", field="archive")
-        path.chmod(0o700)
+        is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == getattr(os, "getuid", lambda: status.st_uid)()
+        if is_own:
+            path.chmod(0o700)
     except OSError as error:
-        if isinstance(error, OutputError):
-            raise
         raise OutputError(f"{path}: cannot be used ({error.strerror}); use another folder", field="archive") from None
+    if not is_own:
+        raise OutputError(f"{path}: is not a folder of yours; remove it, or use another one", field="archive")
     return path
 
 

@@ -258,11 +258,9 @@ def draw(
         return pipeline.run(replace(request, origin=origin, approval=approval), watch)
 
 
-def make(
-    project: Project, source: str, title: str, origin: LogOrigin, record: Record, folder: Path, watch: JobWatch
-) -> None:
+def make(project: Project, source: str, origin: LogOrigin, record: Record, folder: Path, watch: JobWatch) -> None:
     """Make a release and everything that belongs to it, in its folder. Runs in the process of a job."""
-    outcome = draw(project, source, title, origin, record.id, folder / RELEASE, watch)
+    outcome = draw(project, source, record.title, origin, record.id, folder / RELEASE, watch)
     with outcome.after_release():
         finish(folder, record)
 
@@ -290,7 +288,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
             bench.said[record.id] = in_words(job.error)
 
     charged = project.with_values({"ledger": str(bench.ledger.path)})
-    task = partial(make, charged, draft.source, draft.title, draft.origin, record, bench.archive.folder(record.id))
+    task = partial(make, charged, draft.source, draft.origin, record, bench.archive.folder(record.id))
     draft.releasing = bench.start(Job(task, target=f"/release/{draft.id}", account=dataset, ended=ended))
 
 

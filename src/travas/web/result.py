@@ -6,7 +6,6 @@ import asyncio
 import getpass
 import json
 from collections.abc import Callable, Mapping
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from starlette.routing import Route
 
 from ..budget.account import Account, now
 from ..budget.policy import Policy
-from ..errors import TravasError
+from ..errors import ParameterError
+from ..report.view import covering
 from ..sources.files import url_scheme
 from ..trusted.numbers import as_text
 from .drafts import Draft
@@ -35,7 +35,6 @@ PANELS = {
 """The panels beside the map, by address."""
 
 _OF_OWNERS = ("record", "account", "cost", "said", "compared", "job", "seal")
-_ROWS, _COVERED = 25, 80
 _LONGEST = 500
 
 
@@ -69,7 +68,7 @@ def view_page(request: Request, view: Mapping[str, Any], base: str, panel: str, 
         dict.fromkeys(_OF_OWNERS) | values | {"view": view, "base": base, "panel": panel if panel in panels else ""}
     )
     if panel == "variants" and view["variants"]:
-        values |= {"variants": _variants(view["variants"], request.query_params)}
+        values |= {"variants": covering(view["variants"], request.query_params)}
     is_part = "hx-request" in request.headers and request.headers.get("hx-target") == "side"
     return page("side.html" if is_part else "result.html", panels=panels, **values)
 
@@ -81,34 +80,6 @@ def _cost(record: Record, account: Account | None) -> str:
     left = account.left
     rest = f"; ε = {as_text(left[0])} left of {as_text(account.budget.epsilon)}" if left and account.budget else ""
     return f"Cost: ε = {record.settings.get('epsilon', '')} of {account.label}{rest}."
-
-
-def _variants(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
-    """The variants that cover a share of the cases, one page of those that contain what is searched."""
-    rows, names, total = content["rows"], content["names"], content["total"] or 1
-    sums = list(accumulate(row["cases"] for row in rows))
-    most = int(100 * sums[-1] / total) if sums else 0
-    coverage = min(_number(query, "coverage", _COVERED), most)
-    needed = next((index + 1 for index, covered in enumerate(sums) if covered >= coverage / 100 * total), len(rows))
-    searched = query.get("search", "").strip()[:100]
-    wanted = {code for code, name in enumerate(names) if searched.casefold() in name.casefold()}
-    found = [row for row in rows[:needed] if not searched or any(code in wanted for code, _ in row["trace"])]
-    last = max(-(-len(found) // _ROWS), 1)
-    number = min(max(_number(query, "page", 1), 1), last)
-    largest = max((row["cases"] for row in rows), default=1) or 1
-    shown = [
-        row | {"share": f"{row['cases'] / total:.1%}", "width": round(100 * row["cases"] / largest, 1)}
-        for row in found[(number - 1) * _ROWS : number * _ROWS]
-    ]
-    return {
-        "rows": shown, "first": (number - 1) * _ROWS, "coverage": coverage, "most": most, "needed": needed,
-        "found": len(found), "search": searched, "page": number, "last": last,
-    }  # fmt: skip
-
-
-def _number(query: Mapping[str, str], name: str, default: int) -> int:
-    text = query.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
 
 
 # --------------------------------------------------------------------------------------------------- files and jobs
@@ -162,13 +133,9 @@ async def decide(request: Request) -> Response:
     verdict: Verdict = "rejected" if form.get("verdict") == "rejected" else "approved"
     name, owner = typed["name"], _owner()
     if _needs_other() and name.casefold() in ("", owner.casefold()):
-        words = "the policy requires a sign-off: enter the name of another person than the owner"
-        return page("error.html", 400, words=f"{record.title}: {words}")
+        raise ParameterError("the policy requires a sign-off: enter the name of another person than the owner")
     decision = Decision(verdict, name or owner, now(), typed["recipients"], typed["comment"])
-    try:
-        await asyncio.to_thread(workbench(request).archive.decide, record.id, decision)
-    except TravasError as error:
-        return page("error.html", 409, words=in_words(error))
+    await asyncio.to_thread(workbench(request).archive.decide, record.id, decision)
     return go(request, f"/result/{record.id}")
 
 
@@ -189,10 +156,7 @@ def _needs_other() -> bool:
 async def delete(request: Request) -> Response:
     """Delete the files of a release."""
     record, _ = _released(request)
-    try:
-        await asyncio.to_thread(workbench(request).archive.delete, record.id)
-    except TravasError as error:
-        return page("error.html", 409, words=in_words(error))
+    await asyncio.to_thread(workbench(request).archive.delete, record.id)
     return go(request, "/")
 
 
