@@ -84,9 +84,7 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
         found = sorted(folder.iterdir())
         guarantees = [path for path in found if is_guarantee(path)]
         if not guarantees:
-            raise LogError(
-                "there is no guarantee among the files; use the zip that travas made, or a release with its …guarantee.json"
-            )
+            raise LogError("there is no guarantee among the files; use the zip, or a release with its …guarantee.json")
         pairs = [(path, _release_of(path, found, guarantees)) for path in guarantees]
         checked = [verify(*pair) for pair in pairs]
         notes = {
@@ -107,9 +105,7 @@ def _unpack(path: Path, folder: Path) -> None:
         with zipfile.ZipFile(path) as packed:
             files = [one for one in packed.infolist() if not one.is_dir()]
             if len(files) > MOST_FILES or sum(one.file_size for one in files) > MOST_BYTES:
-                raise LogError(
-                    f"{path}: larger than any zip of a release; unpack it, and check the release and its guarantee"
-                )
+                raise LogError(f"{path}: larger than any zip of a release; unpack it, and check its files")
             for one in files:
                 with packed.open(one) as content, (folder / _stored(one.filename)).open("xb") as out:
                     shutil.copyfileobj(content, out, 1 << 20)

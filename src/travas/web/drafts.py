@@ -9,7 +9,6 @@ import asyncio
 import os
 import secrets
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,10 +17,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import attrs
-from filelock import FileLock, Timeout
 
 from ..budget.account import check_name
-from ..errors import LogError, OutputError, ParameterError, TravasError
+from ..errors import LogError, ParameterError, TravasError
+from ..outputs.private import working_folder
 from ..settings.project import OFFERED, Project
 from ..sources.doctor.diagnosis import LogDiagnosis, Observation, settings_of
 from ..sources.files import DATABASE_SUFFIXES, SUFFIXES, database_file, suffix_of, url_scheme
@@ -161,10 +160,8 @@ class Drafts:
     """All drafts of a running server, and the folder of their uploads."""
 
     def __init__(self, parent: Path | None = None) -> None:
-        root = private_folder((parent or Path(tempfile.gettempdir())) / f"travas-web-{getattr(os, 'getuid', int)()}")
-        for left in root.iterdir():
-            _remove_abandoned(left)
-        self.path, self._lock = _own_folder(root)
+        root = (parent or Path(tempfile.gettempdir())) / f"travas-web-{getattr(os, 'getuid', int)()}"
+        self.path, self._lock = working_folder(root)
         self._drafts: dict[str, Draft] = {}
 
     def new(self) -> Draft:
@@ -209,10 +206,7 @@ class Drafts:
             return
         path = (database_file(text) or Path(text)).resolve()
         if not path.exists() or not any(path.is_relative_to(folder) for folder in folders):
-            raise ParameterError(
-                f"{text[:200]}: not a file in a folder that may be opened; start travas serve with --folder",
-                field="log",
-            )
+            raise ParameterError(f"{text[:200]}: not in a folder that travas serve may open (--folder)", field="log")
         draft.set_log(str(path), path.name, "original")
 
     def _folder(self, draft: Draft) -> Path:
@@ -229,10 +223,8 @@ class Drafts:
             values = Project.load(stored).values
         for key in NOT_HERE:
             if key in values:
-                raise ParameterError(
-                    f"{name[:200]}: the web app makes one release at a time, with a guarantee; for {key} use travas release",
-                    field="log",
-                )
+                words = f"{key} is for travas release: the web app makes one release at a time, with a guarantee"
+                raise ParameterError(f"{name[:200]}: {words}", field="log")
         kept = {key: value for key, value in values.items() if key not in (*FILES, "profile", "every")}
         draft.project, draft.has_kind = Project(references="refuse").with_values(kept), True
 
@@ -265,43 +257,3 @@ def examine(source: str, title: str, reading: Reading, watch: JobWatch) -> Exami
     roles = {role: recognised(role, table.columns) for role in COLUMNS}
     rows = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in table.head(_FIRST_ROWS).rows())
     return Examined(diagnosis, roles, tuple(table.columns), rows)
-
-
-# ---------------------------------------------------------------------------------------------------------- folders
-
-
-def private_folder(path: Path) -> Path:
-    """Make a folder that nobody else can enter, or check that it is one."""
-    try:
-        with suppress(FileExistsError):
-            path.mkdir(mode=0o700, parents=True)
-        status = path.lstat()
-        is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == getattr(os, "getuid", lambda: status.st_uid)()
-        if is_own:
-            path.chmod(0o700)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be used ({error.strerror}); use another folder", field="archive") from None
-    if not is_own:
-        raise OutputError(f"{path}: is not a folder of yours; remove it, or use another one", field="archive")
-    return path
-
-
-def _remove_abandoned(left: Path) -> None:
-    """Delete what a server has left that does not run any more."""
-    if left.is_symlink() or not left.is_dir():
-        left.unlink(missing_ok=True)
-        return
-    with suppress(Timeout, OSError), FileLock(left / ".lock", timeout=0):
-        shutil.rmtree(left, ignore_errors=True)
-
-
-def _own_folder(root: Path) -> tuple[Path, FileLock]:
-    """Make a folder and lock it. A server that starts at the same time may remove it before it is locked."""
-    while True:
-        path = Path(tempfile.mkdtemp(dir=root))
-        lock = FileLock(path / ".lock")
-        with suppress(Timeout, OSError):
-            lock.acquire(timeout=0)
-            if (path / ".lock").exists():
-                return path, lock
-            lock.release()

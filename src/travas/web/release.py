@@ -10,9 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -34,9 +35,6 @@ from .drafts import COLUMNS, FILES, NOT_HERE, Draft
 from .jobs import Job, JobWatch
 from .releases import RELEASE, Record, finish
 from .workbench import Workbench, go, in_words, known_as, page, workbench
-
-if TYPE_CHECKING:
-    from starlette.datastructures import FormData
 
 KINDS: Mapping[Kind, tuple[str, str]] = {
     "synthetic log": ("Data for tools", "synthetic log"),
@@ -298,7 +296,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
 async def show(request: Request) -> Response:
     """The page of a draft. A log that was not examined yet is examined."""
     bench, draft = _find(request)
-    if draft.is_unread and not _is_running(draft.examining):
+    if draft.is_unread and not _running(draft.examining):
         draft.examining = bench.start(draft.examination())
     return await _page(bench, draft, "release.html")
 
@@ -321,7 +319,7 @@ async def start_release(request: Request) -> Response:
     bench, draft = _find(request)
     form = await request.form()
     async with draft.lock:
-        if not _is_running(draft.releasing):
+        if not _running(draft.releasing):
             take(draft, form)
             with _told(draft.errors):
                 _check(draft, str(form.get("turn", "")), await asyncio.to_thread(facts_of, bench, draft))
@@ -358,31 +356,25 @@ def _find(request: Request) -> tuple[Workbench, Draft]:
     return bench, draft
 
 
-def _is_running(job: Job | None) -> bool:
-    return job is not None and not job.done
+def _running(job: Job | None) -> Job | None:
+    return job if job is not None and not job.done else None
 
 
-async def _answer(
-    request: Request, bench: Workbench, draft: Draft, mechanism: str = "", selected: str = ""
-) -> Response:
+async def _answer(request: Request, bench: Workbench, draft: Draft, before: str = "", selected: str = "") -> Response:
     """What has changed, for HTMX, of a page with this mechanism and kind. A log in another form needs the whole page."""
     if "hx-request" not in request.headers or draft.is_unread:
         return go(request, f"/release/{draft.id}")
-    moved, renewed = (
-        selected not in ("", chosen_kind(draft.project)),
-        mechanism not in ("", draft.project.stated("mechanism")),
-    )
-    return await _page(bench, draft, "facts.html", moved=moved, renewed=renewed)
+    return await _page(bench, draft, "facts.html", before, selected)
 
 
-async def _page(bench: Workbench, draft: Draft, template: str, **values: bool) -> Response:
+async def _page(bench: Workbench, draft: Draft, template: str, before: str = "", selected: str = "") -> Response:
     left_open = {choice.name for choice in draft.open_choices()}
     return page(
         template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=chosen_kind(draft.project),
         kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open and _has(draft, each)],
         value=partial(shown_value, draft), settings=BY_NAME, swap=template == "facts.html", places=ERRORS,
-        looked=VALUES in draft.looked_at, **values,
-        releasing=_is_running(draft.releasing) and draft.releasing, examining=_is_running(draft.examining) and draft.examining,
+        looked=VALUES in draft.looked_at, releasing=_running(draft.releasing), examining=_running(draft.examining),
+        moved=selected not in ("", chosen_kind(draft.project)), renewed=before not in ("", draft.project.stated("mechanism")),
         datasets=[account.name for account in bench.ledger.accounts() if account.name],
         mechanisms=OFFERED[chosen_kind(draft.project)],
     )  # fmt: skip

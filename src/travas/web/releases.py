@@ -26,11 +26,11 @@ from ..budget.ledger import Ledger
 from ..errors import OutputError, TravasError, one_of
 from ..outputs.atomic import atomic_output, is_interrupted, is_reserved, reserved
 from ..outputs.guarantee_file import guarantee_path
+from ..outputs.private import private_folder
 from ..outputs.readme_file import readme_path, release_files
 from ..releases.release import Kind, Release, kind_of
 from ..settings.project import Project
 from ..settings.series import about_release
-from .drafts import private_folder
 from .jobs import JobWatch
 
 RELEASE = "release.json"
@@ -159,8 +159,9 @@ class Archive:
 
     def records(self) -> list[Record]:
         """All records, the newest first, whether charged or not."""
-        names = [path.name for path in self.path.iterdir() if path.is_dir()] if self.path.is_dir() else []
-        found = [record for name in names if (record := self.get(name)) is not None]
+        found = [
+            record for path in self.path.iterdir() if path.is_dir() and (record := self.get(path.name)) is not None
+        ]
         return sorted(found, key=lambda record: record.asked, reverse=True)
 
     def decide(self, release: str, decision: Decision) -> Record:

@@ -26,12 +26,8 @@ from .releases import RELEASE, STATEMENTS, VIEW, Decision, Record, Verdict, acco
 from .workbench import Workbench, go, in_words, known_as, page, workbench
 
 PANELS = {
-    "variants": "Variants",
-    "times": "Times",
-    "attributes": "Attributes",
-    "compare": "Before and after",
-    "details": "Details",
-}
+    "variants": "Variants", "times": "Times", "attributes": "Attributes", "compare": "Before and after", "details": "Details"
+}  # fmt: skip
 """The panels beside the map, by address."""
 
 _OF_OWNERS = ("record", "account", "cost", "said", "compared", "job", "seal")
