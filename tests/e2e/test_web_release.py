@@ -9,7 +9,7 @@ from typing import Any
 
 from browser import browsing, serving
 from playwright.sync_api import expect
-from web_flow import drawn, violations, watched
+from web_flow import WORDS, drawn, violations, watched
 
 ROWS = "Fallnummer;Tätigkeit;Zeitpunkt;Status;Patient\n" + "".join(
     f"F{case};{activity};{1 + case % 27:02d}.02.2025 {hour + minutes:02d}:00;{status};P{case * 2 // 3}\n"
@@ -17,16 +17,6 @@ ROWS = "Fallnummer;Tätigkeit;Zeitpunkt;Status;Patient\n" + "".join(
     for hour, activity in enumerate(("Aufnahme", *["Röntgen"] * (case % 3), "Entlassung"), 8)
     for minutes, status in enumerate(("start", "complete"))
 )
-
-WORDS = """() => {
-  const left_out = "svg, option, script, .hidden-words, .skip, .travas-map", words = [];
-  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let one = nodes.nextNode(); one; one = nodes.nextNode()) {
-    const place = one.parentElement;
-    if (place.checkVisibility() && !place.closest(left_out)) words.push(...one.data.match(/\\S*\\p{L}\\S*/gu) ?? []);
-  }
-  return words;
-}"""
 
 
 def tab_to(page: Any, selector: str) -> None:
