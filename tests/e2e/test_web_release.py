@@ -56,6 +56,11 @@ def test_from_drop_to_download_by_keyboard(tmp_path: Path) -> None:
         with page.expect_response(re.compile("/release/")):
             page.keyboard.type("each Patient")
             page.keyboard.press("Tab")
+        for epsilon, is_affordable in (("8", False), ("1", True)):
+            page.locator("#epsilon").fill(epsilon)
+            page.keyboard.press("Tab")
+            expect(page.locator("#release")).to_be_enabled(enabled=is_affordable)
+        page.locator("#epsilon").focus()
         tab_to(page, "#release")
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile("/result/"))
