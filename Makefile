@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: audit demo docs fuzz leaderboard logs publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-context bench-counts bench-ladder bench-ledger bench-map bench-maps bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-scale bench-synthesis bench-times bench-utility bench-web reproduce scorecard screenshots lint tutorials clean
+.PHONY: audit demo docs fuzz leaderboard logs publishable sbom wheel image test test-slow test-oldest test-extras coverage bench bench-context bench-counts bench-ladder bench-ledger bench-map bench-maps bench-map-models bench-metrics bench-periods bench-persons bench-pripel bench-rules bench-scale bench-synthesis bench-times bench-utility bench-web reproduce scorecard screenshots lint tutorials clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "travas needs Python 3.11 or newer; try: make PYTHON=python3.11")'
@@ -99,6 +99,9 @@ bench-synthesis: .venv/installed-bench ## synthetic logs on sixteen public logs:
 bench-context: .venv/installed-bench ## attributes of events on public logs: two minutes
 	$(BIN)/python benchmarks/context.py
 
+bench-rules: .venv/installed-bench ## synthetic logs with and without public rules: two minutes
+	$(BIN)/python benchmarks/rules.py
+
 bench-times: .venv/installed-bench ## times and attributes of synthetic logs on sixteen public logs: half an hour; resumes where it stopped
 	$(BIN)/python benchmarks/times.py
 
@@ -177,8 +180,7 @@ sbom: .venv/made ## the software bill of materials of travas with all extras: bu
 fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS=60
 	$(BIN)/python tests/fuzz/mutations.py $(SECONDS)
 
-screenshots: .venv/installed-test ## the pictures of the page in docs/images
-	PYTHONPATH=tests $(BIN)/python tests/e2e/screenshots.py
+screenshots: .venv/installed-test ## the pictures of maps in docs/images
 	PYTHONPATH=tests $(BIN)/python tests/e2e/map_screenshots.py
 
 clean:

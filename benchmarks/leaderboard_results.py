@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 from harness import DATA
 
-from travas.evaluation.experiment import ORIGINAL, Grid, finished, read_grid
-from travas.evaluation.results import goodness, summary
+from travas.evaluation.experiment import ORIGINAL, Grid, finished, read_grid, summary
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 SIMILARITY = "relative_log_similarity"
@@ -68,7 +67,7 @@ class Results:
     def ranked(self, log: str, delta: float) -> list[Row]:
         """The similarities of the mechanisms on one log at one δ, the best first."""
         mine = [row for row in self.rows if (row["log"], row["delta"], row["metric"]) == (log, delta, SIMILARITY)]
-        return sorted(mine, key=lambda row: -goodness(row["mean"], row["better"]))
+        return sorted(mine, key=lambda row: -row["mean"])
 
     def is_guaranteed(self, label: str) -> bool:
         return self.standing[label] != NOTHING

@@ -75,6 +75,7 @@ MODELS = """
 import dataclasses, travas
 from travas import read
 from travas.evaluation.pm4py_models import fitness_and_precision
+from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
 log = read(PATH)
 true = dict(log.items())

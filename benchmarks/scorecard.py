@@ -57,6 +57,8 @@ Numbers = dict[str, float]
 
 RELEASE = """
 import sys, travas
+from travas.mechanisms.mechanism import with_random_bytes
+from travas.releases.release import details_of
 from travas.trusted.samplers import Seeded
 rule = travas.Synthesis(1, "1e-6", times=travas.Times())
 for number, path in enumerate(sys.argv[2:]):

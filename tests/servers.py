@@ -114,8 +114,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         missing("Java")
     from pyspark.sql import SparkSession
 
-    from travas.sources.spark import silent
-
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings: dict[str, bool | float | int | str | None] = {
         "spark.ui.enabled": "false",
@@ -128,7 +126,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.sql.session.timeZone": "America/New_York",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }
-    with silent():
-        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     yield session
     session.stop()

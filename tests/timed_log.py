@@ -1,5 +1,7 @@
 """A made-up log with times and attributes, the same on every machine."""
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 
@@ -7,6 +9,7 @@ FIRST_DAY = 1_577_664_000
 """Monday, 30 December 2019, in seconds from 1970."""
 
 
+@cache
 def timed_frame(cases: int = 4_000, seed: int = 5) -> pl.DataFrame:
     """Cases that start on working days of 2020 between 8 and 16 o'clock UTC; a test takes hours, a visit minutes."""
     random = np.random.default_rng(seed)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .log.abstraction import Abstraction
     from .log.log import Log
     from .log.options import Attribute, Times
+    from .log.rules import Rules
     from .mechanisms import from_description
     from .mechanisms.ladder import Ladder
     from .mechanisms.mechanism import Mechanism
@@ -64,6 +65,7 @@ __all__ = [
     "ProcessMap",
     "Reading",
     "Release",
+    "Rules",
     "SaCoFa",
     "Standing",
     "Synthesis",
@@ -103,6 +105,7 @@ _MODULES = {
     "log.abstraction": "Abstraction",
     "log.log": "Log",
     "log.options": "Attribute Times",
+    "log.rules": "Rules",
     "mechanisms": "from_description",
     "mechanisms.ladder": "Ladder",
     "mechanisms.mechanism": "Mechanism",

@@ -10,6 +10,7 @@ from .budget.ledger import Ledger
 from .errors import ParameterError, shown
 from .log.log import Log
 from .log.options import Attribute, BudgetShares, Times, TimesRule
+from .log.rules import Rules
 from .log.traces import Activity
 from .mechanisms.mechanism import Mechanism, Progress
 from .mechanisms.selection import Optimal
@@ -115,6 +116,7 @@ def synthesize(
     attributes: Sequence[Attribute | str] = (),
     event_attributes: Sequence[Attribute | str] = (),
     shares: BudgetShares | str | None = None,
+    rules: Rules | None = None,
     **options: Unpack[ReleaseOptions],
 ) -> SyntheticRelease:
     """Generate a synthetic log of full traces under (ε, δ)-differential privacy, with times and attributes.
@@ -131,6 +133,7 @@ def synthesize(
         event_attributes: Attributes of events to release, such as `"org:role"`.
         shares: The parts of the budget for times and attributes, such as `"times=0.25,attributes=0.1"` (the default); the
             rest is for the control flow.
+        rules: What every generated case obeys: public, and not found by looking at the log.
         reading: The whole rule from events to variants. By default columns have usual names.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
         dataset: The name of the data set in the ledger; by default a file is charged to its path.
@@ -161,7 +164,7 @@ def synthesize(
     settings = Times() if times == "if recorded" else times
     mechanism = Synthesis(
         epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, event_attributes=event_attributes,
-        shares=shares,
+        shares=shares, rules=rules,
     )  # fmt: skip
     return cast("SyntheticRelease", _released(source, mechanism, options, times=needed))
 

@@ -23,9 +23,9 @@ from typing import Any, Literal, cast
 import attrs
 
 from .budget.account import NO_APPROVAL, Account, Approval, Entry
+from .budget.accounting import ChargedPeriod
 from .budget.ledger import Ledger
-from .budget.periods import ChargedPeriod
-from .budget.policy import CheckedPolicy, Policy
+from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
 from .log.log import Log, Roles
 from .log.options import TimesRule
@@ -335,11 +335,6 @@ def account_before(request: Request) -> Account | None:
 def spent_after(request: Request, account: Account) -> tuple[Fraction, Fraction]:
     """Return what all releases of an account cost together with this one, as far as it is known without the log."""
     return account.after(_charge_of(request)).spent
-
-
-def checked_policy(request: Request, account: Account | None) -> CheckedPolicy | None:
-    """Check a release against the policy, as far as it is known without the log."""
-    return None if (policy := _policy(request)) is None else policy.checked(_charge_of(request), account)
 
 
 def _charge(request: Request, policy: Policy | None, release: Entry) -> Account | None:

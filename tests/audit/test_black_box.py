@@ -1,6 +1,6 @@
 """End to end, through the command line, as an attacker: neighbouring logs in, files out, the loss estimated from them.
 
-Variants are treated independently, so one run on a log of 15,000 variants of n cases each is 15,000 runs on one
+Variants are treated independently, so one run on a log of 8,000 variants of n cases each is 8,000 runs on one
 variant of n cases. Every pair (n, n+1) is tried both ways. False alarm: 1e-6 a bound.
 """
 
@@ -16,7 +16,7 @@ from sampled_losses import at_least
 from travas import Log
 from travas.mechanisms import MECHANISMS, mechanism
 
-VARIANTS = 15_000
+VARIANTS = 8_000
 EPSILON, DELTA = "1", "0.05"
 
 

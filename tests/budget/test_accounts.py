@@ -4,7 +4,6 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from small_charges import charge as charge_rule
@@ -147,20 +146,6 @@ def test_a_unit_name_can_be_given_later_and_counts_what_was_charged(book: Ledger
         book.name_unit("cases", "patient")
 
 
-def test_an_unknown_name_is_refused_with_the_nearest_and_the_command(
-    book: Ledger, travas: Run, small_csv: Path
-) -> None:
-    book.create_account("St. Mary's")
-    book.create_account("hospital")
-    out = small_csv.with_suffix(".json")
-    ran = travas("anonymize", small_csv, *SIGNED, "--dataset", "St Mary's", "-o", out)
-    assert ran.code == 2 and 'similar names: "St. Mary\'s"' in ran.err and not out.exists()
-    command = "travas budget create 'St Mary'\"'\"'s' --no-limit"
-    assert command in ran.err
-    assert travas("budget", "create", "St Mary's", "--no-limit").code == 0
-    assert travas("anonymize", small_csv, *SIGNED, "--dataset", "St Mary's", "-o", out).code == 0
-
-
 @pytest.mark.parametrize("name", ["Hospital", "HOSPITAL", "\uff48ospital", "hospita\u217c"])
 def test_names_that_look_alike_are_refused(name: str, book: Ledger) -> None:
     book.create_account("hospital")
@@ -241,14 +226,6 @@ def test_a_database_server_has_no_location_and_a_database_file_has_one(
     (tmp_path / "a.db").write_bytes(b"")
     ways = ("a.db", "duckdb:///a.db", "duckdb://a.db", f"duckdb://{tmp_path}/a.db", f"sqlite://{tmp_path}/a.db")
     assert {location_of(way) for way in ways} == {str(tmp_path.resolve() / "a.db")}
-
-
-@pytest.mark.parametrize("dataset", [5, None, b"x"])
-def test_the_name_of_a_data_set_is_text(dataset: Any, book: Ledger) -> None:
-    for use in (book.account, book.create_account, lambda name: book.create_budget(name, epsilon=1, delta=0)):
-        with pytest.raises(ParameterError, match="^dataset is .*; use a name") as refused:
-            use(dataset)
-        assert refused.value.field == "dataset"
 
 
 @pytest.mark.parametrize("composition", ["basic", "exact"])

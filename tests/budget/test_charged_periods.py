@@ -11,8 +11,7 @@ import pytest
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, Period, Reading, read
 from travas.budget.account import Account, Entry
-from travas.budget.accounting import Spending, basic
-from travas.budget.periods import ChargedPeriod, alternatives
+from travas.budget.accounting import ChargedPeriod, Spending, alternatives, basic
 from travas.log.log import Roles
 from travas.mechanisms import from_description, mechanism
 from travas.pipeline import Request, run
@@ -76,13 +75,6 @@ def test_two_releases_of_one_month_add_up_and_so_do_releases_of_the_whole_log(ch
     assert ledger.account("hospital").spent[0] == 2
 
 
-def test_the_largest_counts_and_the_whole_log_counts_for_every_month(charge: Callable[..., Ledger]) -> None:
-    charge(month(1), epsilon="1/2")
-    charge(month(2), epsilon="1/4")
-    account = charge(None, epsilon="1/3").account("hospital")
-    assert account.spent == (Fraction(5, 6), Fraction("2e-6"))
-
-
 def test_another_lifecycle_column_is_another_rule(ledger_path: Path, tmp_path: Path) -> None:
     """It is recognised by its name, and its values decide which event closes a case."""
     ledger = Ledger(ledger_path)
@@ -130,24 +122,9 @@ def test_a_changed_rule_or_an_overlapping_range_is_refused(
     assert len(ledger.account("hospital").entries) == 1
 
 
-def test_recognised_columns_are_compared_once_they_are_known(charge: Callable[..., Ledger]) -> None:
-    ledger = charge(month(1))
-    reading = Reading(period=attrs.evolve(RULE, name="2026-02"))
-    ledger.check(Entry.of("hospital", None, ONE, "", ChargedPeriod.of(reading, None)))
-    other = ChargedPeriod.of(reading, Roles("case_id", ("activity",), "sent"))
-    with pytest.raises(BudgetError, match=r"has changed .*columns"):
-        ledger.charge(Entry.of("hospital", None, ONE, "case_id", other))
-
-
 def test_what_does_not_decide_the_closing_may_change(charge: Callable[..., Ledger]) -> None:
     account = charge(month(1), month(2, abstraction="first"), month(3, ties="activity")).account("hospital")
     assert account.spent[0] == 1
-
-
-def test_another_query_is_another_rule(charge: Callable[..., Ledger]) -> None:
-    charge(month(1, query="SELECT 1"), month(2, query="SELECT 1"))
-    with pytest.raises(BudgetError, match=r"has changed .*query"):
-        charge(month(3, query="SELECT 2"))
 
 
 def test_for_persons_charges_add_up(ledger_path: Path) -> None:
@@ -214,28 +191,6 @@ def test_the_cost_of_any_history_is_that_of_its_plain_twin() -> None:
         history = [(Fraction(draw.randint(1, 9)), draw.choice(periods)) for _ in range(draw.randint(1, 6))]
         groups = alternatives([Entry("x", Spending("optimal", cost, Fraction(0)), period=one) for cost, one in history])
         assert max(basic(group)[0] for group in groups) == plain_cost(history)
-
-
-def test_a_year_on_the_command_line(
-    travas: Run, small_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Releases of twelve months, each at the whole budget; the report says that only the largest one counts."""
-    monkeypatch.setenv("COLUMNS", "200")
-    assert travas("budget", "create", "hospital", "--epsilon", "1", "--delta", "1e-6").code == 0
-    words = ("anonymize", small_csv, "--epsilon", "1", "--delta", "1e-6", "--dataset", "hospital", "--grace", "7d")
-    for number in (1, 2, 7):
-        period = ("--period", f"2025-{number:02}", "--end-activity", "release", "-o", tmp_path / f"{number}.json")
-        ran = travas(*words, *period)
-        assert (ran.code, ran.err) == (0, "")
-    ran = travas(*words, "--period", "2025-02", "--end-activity", "release", "-o", tmp_path / "again.json")
-    assert ran.code == 3 and "nothing was released" in ran.err
-    shown = travas("budget", "show", "hospital")
-    assert "of different periods only the largest one counts" in shown.out and "ε = 1, δ = 1e-6" in shown.out
-    release, report = tmp_path / "1.json", tmp_path / "report.html"
-    assert travas("report", release, "-o", report, "--dataset", "hospital").code == 0
-    assert "of different periods only the largest one counts" in report.read_text()
-    assert "every event dated before 2025-02-01" in Path(f"{release}.guarantee.json").read_text()
-    assert travas("verify", release).code == 0
 
 
 def test_a_period_is_not_released_before_its_grace_period_has_passed(travas: Run, small_csv: Path) -> None:

@@ -41,12 +41,11 @@ def test_a_log_without_a_name_is_explained_once(travas: Run, small_csv: Path, tm
 
 
 def test_planning_on_the_command_line(travas: Run) -> None:
-    facts = json.loads(travas("budget", "plan", "--releases", 50, "--epsilon", 2, "--delta", "1e-6", "--json").out)
-    assert (facts["basic"]["epsilon"], facts["basic"]["delta"]) == ("0.04", "2e-8")
+    facts = json.loads(travas("budget", "plan", "--releases", 40, "--epsilon", 2, "--delta", "1e-6", "--json").out)
+    assert (facts["basic"]["epsilon"], facts["basic"]["delta"]) == ("0.05", "2.5e-8")
     assert Fraction(facts["exact"]["epsilon"]) > Fraction(facts["basic"]["epsilon"])
     none = json.loads(travas("budget", "plan", "--releases", 2, "--epsilon", 100, "--delta", 0, "--json").out)
     assert none["basic"]["cases_for_50_percent"] is None and none["basic"]["epsilon"] == "50"
-    assert "50 releases" in travas("budget", "plan", "--releases", 50, "--epsilon", 2, "--delta", "1e-6").out
 
 
 @pytest.mark.parametrize(

@@ -55,19 +55,6 @@ def test_weak_parameters_are_called_weak(travas: Run, small_csv: Path, tmp_path:
             assert ran.out.count("100,001 stated cases") == number
 
 
-def test_an_empty_release_says_why_and_what_to_do(travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    signed = ("--epsilon", "0.01", "--delta", "1e-9", "-o", tmp_path / "out.json")
-    words = " ".join(travas("anonymize", small_csv, *signed).out.split())
-    assert "The release is empty" in words and "ladder" in words and "a larger ε" in words and "abstraction" in words
-
-
-def test_the_doctor_shows_the_size_of_a_log(travas: Run, small_csv: Path) -> None:
-    found = json.loads(travas("doctor", small_csv, "--json").out)
-    size = {"events": 71, "cases": 26, "activities": 3, "variants": 3, "trace_uniqueness": 3 / 26, "longest_trace": 3}
-    assert found["confidential"] is True and found["size"].items() >= size.items()
-    assert "CONFIDENTIAL" in travas("doctor", small_csv).out
-
-
 def test_verify_prints_what_is_spent_and_kept(travas: Run) -> None:
     facts = json.loads(travas("verify", "--epsilon", 2, "--delta", 0.5, "--mechanism", "travas", "--json").out)
     assert facts["delta_spent"].startswith("0.10650697891920")
@@ -110,20 +97,6 @@ def test_the_demo_makes_all_kinds_of_release_with_pictures_and_a_summary(
     assert (folder / "index.html").read_text() == "<title>mine</title>"
 
 
-@pytest.mark.parametrize(("name", "content"), [("log.xes", b"<log/>"), ("log.csv", b"case_id,activity,timestamp\n")])
-def test_a_log_without_events_is_released_and_charged(travas: Run, tmp_path: Path, name: str, content: bytes) -> None:
-    """Else one case would decide between an error and a release."""
-    log, out = tmp_path / name, tmp_path / "release.json"
-    log.write_bytes(content)
-    assert travas("budget", "create", "empty", "--epsilon", 1, "--delta", "1e-6").code == 0
-    words = ("anonymize", log, "--dataset", "empty", "--epsilon", 1, "--delta", "1e-6", "-o")
-    ran = travas(*words, out)
-    assert ran.code == 0, ran.err
-    assert json.loads(out.read_text())["variants"] == []
-    assert travas("verify", out).code == 0
-    assert travas(*words, tmp_path / "again.json").code == 3  # the budget is spent
-
-
 def test_names_with_markup_an_ascii_terminal_and_a_full_one(small_csv: Path, tmp_path: Path) -> None:
     """Names that look like markup, a terminal without Greek letters, a full one."""
     (tmp_path / "d[").mkdir()
@@ -145,20 +118,3 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(small_csv: Path, tmp_path:
     os.close(follower)
     assert b"reading the log" in os.read(leader, 100_000)
     os.close(leader)
-
-
-@pytest.mark.parametrize("suffix", [".xes", ".csv", ".parquet", ".json"])
-@pytest.mark.parametrize("options", [("utravas-published",), ("sacofa-published", "--max-length", "4", "--prune", "2")])
-def test_without_a_guarantee_only_on_request_and_marked(
-    options: tuple[str, ...], suffix: str, small_csv: Path, tmp_path: Path, travas: Run
-) -> None:
-    out = tmp_path / f"release{suffix}"
-    words = ("anonymize", small_csv, "--epsilon", "1", "--delta", "0.5", "-o", out, "--mechanism", *options)
-    refused = travas(*words)
-    assert refused.code == 2 and "(option --guarantee)" in refused.err and not out.exists()
-    ran = travas(*words, "--guarantee", "not required")
-    assert ran.code == 0 and "WITHOUT a guarantee" in ran.out
-    assert b"not established" in out.read_bytes()
-    assert json.loads(out.with_name(out.name + ".guarantee.json").read_text())["standing"] == "not established"
-    assert travas("verify", out).code == 1
-    assert travas("verify", "--epsilon", "1", "--delta", "0.5", "--mechanism", *options).code == 1

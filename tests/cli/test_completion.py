@@ -36,9 +36,7 @@ def printed(words: list[str], settings: dict[str, str]) -> str:
     ("words", "last", "expected"),
     [
         ("travas", "an", {"anonymize"}),
-        ("travas budget", "p", {"plan"}),
         ("travas anonymize --mechanism", "p", {"prefix-tree"}),
-        ("travas map log.csv --order", "", {"file", "time"}),
     ],
 )
 def test_bash_completes_commands_and_values(

@@ -33,16 +33,6 @@ def test_a_page_is_found(page: str, file: str, travas: Run, site: Path) -> None:
     assert (ran.code, ran.out.strip()) == (0, str(site / file))
 
 
-def test_a_browser_opens_the_page(travas: Run, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setenv("BROWSER", "true")
-    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address))
-    assert travas("docs", "unit").code == 0
-    assert opened == [(site / "unit.html").as_uri()]
-    monkeypatch.setattr("travas.cli.serve_command.has_browser", lambda: False)
-    assert travas("docs").out.strip() == str(site / "index.html")
-
-
 def test_an_unknown_page_is_refused_with_the_nearest(travas: Run, site: Path) -> None:
     ran = travas("docs", "units", "--path")
     assert ran.code == 2 and "there is no page 'units'; did you mean unit?" in ran.err

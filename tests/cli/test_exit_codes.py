@@ -122,14 +122,3 @@ def test_an_interrupt_says_whether_there_is_a_charge_and_leaves_nothing(
     assert ran.returncode == 130 and len(ran.stderr.splitlines()) == 1 and ran.stdout == ""
     assert ("'ward' stands" in ran.stderr) == charged == bool(Ledger(tmp_path / "book.db").history())
     assert not list((tmp_path / "out").iterdir())
-
-
-def test_importing_the_package_has_no_side_effects() -> None:
-    """Neither a handler nor modules."""
-    script = (
-        "import signal, sys; import travas; "
-        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler; "
-        "print(*(name for name in sys.modules if name.startswith('travas')))"
-    )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["travas"]

@@ -1,6 +1,5 @@
 """`travas map`: process maps on the command line, in other formats from a release, and what is refused."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -26,14 +25,6 @@ def release(log: Path, travas: Run) -> Path:
     return target
 
 
-def test_the_output_is_described_as_a_process_map(log: Path, tmp_path: Path, travas: Run) -> None:
-    words = " ".join(travas("map", log, *PARAMETERS, "-o", tmp_path / "map.json").out.split())
-    assert words.startswith("Process map release") and "by noise alone" in words and "(start) →" in words
-    facts = json.loads(travas("map", log, *PARAMETERS, "--json", "-o", tmp_path / "map.csv").out)
-    assert facts["kind"] == "process map" and facts["standing"] == "proven"
-    assert facts["activities"] > 5 and facts["pairs"] > 20
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".dot", ".html", ".svg"])
 def test_a_release_in_another_format_costs_nothing(release: Path, suffix: str, tmp_path: Path, travas: Run) -> None:
     charged = len(Ledger.default().history())
@@ -53,11 +44,6 @@ def test_what_cannot_be_written_again_is_refused(release: Path, tmp_path: Path, 
     release.write_text(release.read_text() + " ")
     ran = travas("map", "--from", release, "-o", out)
     assert ran.code == 1 and "SHA-256" in ran.err and not out.exists()
-
-
-def test_a_model_next_to_the_map(release: Path, tmp_path: Path, travas: Run) -> None:
-    ran = travas("map", "--from", release, "-o", tmp_path / "again.csv", "--model", "bpmn")
-    assert ran.code == 0 and (tmp_path / "again.bpmn").is_file() and "again.bpmn" in "".join(ran.out.split())
 
 
 def test_an_empty_map_has_no_model_and_is_not_a_failure(tmp_path: Path, travas: Run) -> None:

@@ -1,6 +1,6 @@
 """The engines that are compared: each reads the same frame from where its data are."""
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -102,13 +102,13 @@ FILES = (parquet, folder, csv, pandas)
 DATABASES = (duckdb, sqlite, postgres)
 ALL = (*FILES, *DATABASES, spark)
 MOST = [*FILES, duckdb, sqlite, *(pytest.param(server, marks=pytest.mark.slow) for server in (postgres, spark))]
-"""For all contracts but one of each kind: PostgreSQL and Spark have a quick run of it, and the others in `make test-slow`."""
+"""Of PostgreSQL and Spark, test_adjacency.py has a quick run; the others are in `make test-slow`."""
 
 
-def each_log(names: Iterable[str], quick: Container[str]) -> list[Any]:
-    """Every log in every engine; in PostgreSQL and Spark only some in a quick run."""
+def each_log(names: Iterable[str]) -> list[Any]:
+    """Every log in every engine."""
     return [
-        pytest.param(engine, name, marks=pytest.mark.slow if engine in (postgres, spark) and name not in quick else ())
+        pytest.param(engine, name, marks=pytest.mark.slow if engine in (postgres, spark) else ())
         for engine in ALL
         for name in names
     ]

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import travas
-from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Synthesis, Times
+from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Rules, Synthesis, Times
 from travas.log.options import OTHER
 from travas.log.questions import AttributeValues, EventValues
 from travas.mechanisms.gaussian import GaussianMechanism
@@ -208,6 +208,7 @@ def _rule(kind: str, chance: random.Random, unit: PrivacyUnit) -> Synthesis | Pr
             (), (Attribute("role"),), (Attribute("role", values=["r1", "r2"]),),
             (Attribute("role"), Attribute("cost", bins=[0, 5])),
         ]),
+        rules=chance.choice([None, Rules(starts_with=["a0"], at_most_once=["a1"], before=["a0 < a2"], follows=["a0 > a1"])]),
     )  # fmt: skip
 
 

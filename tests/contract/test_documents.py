@@ -1,13 +1,10 @@
 """Documents and code agree: what pages name exists, messages refer to pages, and the reference is complete."""
 
-import json
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
 from page_blocks import ROOT, pages
 
@@ -16,8 +13,6 @@ from reference_pages import TOPICS, names_of, reference_pages
 from travas.cli import main as cli
 from travas.cli.exit_codes import CODES
 from travas.mechanisms import MECHANISMS
-from travas.mechanisms import mechanism as by_name
-from travas.pipeline import Request, run
 from travas.settings.table import SETTINGS
 
 PATH = re.compile(r"\b(?:src/travas|tests|docs|benchmarks|experiments)/[\w/.-]+\.(?:py|md|toml)\b")
@@ -101,27 +96,3 @@ def test_every_setting_and_exit_code_is_documented() -> None:
         assert f"| `{each.name}`" in text["reference/settings.md"]
     for code in CODES:
         assert f"| {code} | " in text["reference/exit-codes.md"]
-
-
-GROUPS = {"unit", "reading", "release", "parameters"}
-EXPLAINED_TOGETHER = r"unit\.(name|max_cases)|parameters\.run_.*|parameters\.dropped_counts_as"
-"""Fields that the table explains in the row of another one."""
-
-
-@pytest.mark.parametrize("words", [("optimal",), ("ladder",), ("synthesis",), ("map",), ("travas", "patient")])
-def test_every_field_of_a_guarantee_file_is_documented(words: tuple[str, ...], tmp_path: Path) -> None:
-    reading = travas.Reading(unit="patient", max_cases=5) if words[1:] else travas.Reading()
-    path = tmp_path / "log.csv"
-    rows = [f"{case},{name},2025-01-0{step},p{case}" for case in range(99) for step, name in ((1, "a"), (2, "b"))]
-    path.write_text("\n".join(["case_id,activity,timestamp,patient", *rows, ""]))
-    mechanism = by_name(words[0], 1, "1e-6")
-    request = Request(path, mechanism, reading, tmp_path / f"out{'.json' if words == ('map',) else '.xes'}")
-    run(request)
-    content = json.loads(Path(f"{request.output}.guarantee.json").read_text())
-    table = (ROOT / "docs/guarantee.md").read_text().partition("| field | meaning |")[2]
-    known = {name for row in table.splitlines() for name in re.findall(r"`([^`]+)`", row.split(" | ")[0])}
-    settings = re.findall(r"`(\w+)`", next(row for row in table.splitlines() if row.startswith("| `reading` |")))
-    known |= {f"reading.{name}" for name in settings}
-    fields = set(content) | {f"{group}.{name}" for group in GROUPS for name in content[group]}
-    missing = {name for name in fields - known - GROUPS if not re.fullmatch(EXPLAINED_TOGETHER, name)}
-    assert missing == set()

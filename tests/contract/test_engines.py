@@ -92,7 +92,7 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("engine", "name"), each_log(LOGS, ("odd columns", "all rules")))
+@pytest.mark.parametrize(("engine", "name"), each_log(LOGS))
 def test_every_engine_gives_the_variants_of_a_plain_twin(
     engine: Engine, name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -126,7 +126,7 @@ def test_every_engine_reads_a_log_without_events(
 
 
 @pytest.mark.parametrize("counted", ["units", "cases"])
-@pytest.mark.parametrize(("engine", "name"), each_log(PERSONS, ()))
+@pytest.mark.parametrize(("engine", "name"), each_log(PERSONS))
 def test_every_engine_counts_the_same_of_every_person(
     engine: Engine, counted: Counted, name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

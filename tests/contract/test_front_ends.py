@@ -142,14 +142,6 @@ def test_a_release_without_a_guarantee_is_made_where_it_is_accepted(name: str, c
         package.verify(f"{case.output}.guarantee.json", case.output)
 
 
-def test_a_name_that_the_format_cannot_hold_is_escaped_and_released(front_end: Made, case: Case) -> None:
-    case.log.write_text(HEAD + "".join(f"c{number},vi\x01sit,2025-01-01\n" for number in range(100)))
-    case = case.but(output=case.output.with_suffix(".xes"))
-    assert front_end(case) == "" and case.charges == 1
-    assert package.verify(f"{case.output}.guarantee.json", case.output).digest_checked
-    assert [trace for trace, _ in package.read(case.output).items()] == [("vi\x01sit",)]
-
-
 NOISE = {
     "optimal": "travas.trusted.tables.Noise.draw",
     "synthesis": "travas.trusted.stage_check.GaussianNoise.draw",

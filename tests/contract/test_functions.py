@@ -15,7 +15,6 @@ from travas import progress
 from travas.errors import ChargedError, ParameterError
 from travas.mechanisms import mechanism as by_name
 from travas.pipeline import Phase, Request, run
-from travas.sources.reading import Reading
 
 SECRET = "Planted Name"
 
@@ -50,15 +49,6 @@ def test_keywords_are_a_short_form_of_a_reading(events: pl.DataFrame) -> None:
     assert dict(travas.read(events, **COLUMNS, order="file").items()) == {TRACE[::-1]: 60}
     counted = travas.read(events, **COLUMNS, unit="who", max_cases=1)
     assert (counted.unit.name, counted.unit.max_cases, dict(counted.items())) == ("who", 1, {TRACE: 30})
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_reading_and_an_option_are_refused(name: str, events: pl.DataFrame) -> None:
-    options = {"case": "visit", "activity": "what", "timestamp": "day", "order": "file", "unit": "who", "max_cases": 1}
-    for field, value in options.items():
-        with pytest.raises(ParameterError, match="both set") as refused:
-            CALLS[name](events, reading=Reading(case="visit"), **{field: value})
-        assert refused.value.field == field
 
 
 # ----------------------------------------------------------------------------------------------------------- logging
@@ -119,22 +109,6 @@ def test_a_misspelt_rule_never_allows_what_has_no_guarantee(value: Any) -> None:
     with pytest.raises(ParameterError, match="use one of required, not required") as refused:
         travas.anonymize({("a",): 50}, unproven, guarantee=value)
     assert refused.value.field == "guarantee"
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("output", "x.csv"), ("output", 3), ("existing", "overwrite"), ("origin", "coppy"),
-        ("policy", "default"), ("policy", Path("default")), ("approval", "me"),
-        ("approval", None), ("about", "text"), ("about", ["text"]), ("about", (3,)), ("about", ("\ud800",)),
-        ("ledger", Path("ledger.db")), ("dataset", 3), ("dataset", "hospital"), ("mechanism", "optimal"),
-    ],
-)  # fmt: skip
-def test_every_field_of_a_request_is_checked_when_it_is_made(option: str, value: Any) -> None:
-    asked: dict[str, Any] = {"source": {("a",): 50}, "mechanism": travas.Optimal(1, "1e-6"), option: value}
-    with pytest.raises(ParameterError, match=rf"^{option} (is|contains) .*; (use|set|correct) ") as refused:
-        Request(**asked)
-    assert refused.value.field == option
 
 
 # ---------------------------------------------------------------------------------------------- progress in notebooks

@@ -1,7 +1,5 @@
 """Values with conversion at the border: mypy sees what a constructor accepts (no `type: ignore` is needed here)."""
 
-import os
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 import pytest
 
 import travas
-from travas import LogError, ParameterError
+from travas import ParameterError
 from travas.budget.account import Approval, Budget
 from travas.log.options import Attribute, BudgetShares, Times
 from travas.sources.period import Period
@@ -32,30 +30,6 @@ def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     assert BudgetShares(times="0.2").times == Fraction(1, 5)
 
 
-def test_names_are_no_name_and_an_abstraction_is_no_number() -> None:
-    with pytest.raises(travas.ParameterError, match="end_activity is 'end'; use a tuple"):
-        Period("2026-02", end_activity="end")
-    with pytest.raises(travas.ParameterError, match="abstraction is 8; use"):
-        travas.Reading(abstraction=8)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("make", "field"),
-    [
-        (lambda: Attribute("age", bins=10), "bins"),  # type: ignore[arg-type]
-        (lambda: Attribute("age", bins="123"), "bins"),
-        (lambda: travas.Synthesis(1, "1e-6", attributes=5), "attributes"),  # type: ignore[arg-type]
-        (lambda: travas.Synthesis(1, "1e-6", attributes=None), "attributes"),  # type: ignore[arg-type]
-        (lambda: travas.Synthesis(1, "1e-6", attributes={"a": 1}), "attributes"),  # type: ignore[arg-type]
-        (lambda: travas.from_description({**LISTED, "epsilon": "1", "delta": "1e-6"}), "mechanism"),
-    ],
-)
-def test_a_list_is_no_number_and_no_text(make: Callable[[], Any], field: str) -> None:
-    with pytest.raises(travas.ParameterError, match=f"^{field} is .*(use a list|must be a name)") as refused:
-        make()
-    assert refused.value.field == field
-
-
 # ---- Text that is not valid UTF-8, which no file can hold, is refused where it is stated: by its name, before any charge.
 
 
@@ -63,15 +37,8 @@ HALF = "x\ud800"
 
 STATED: dict[str, tuple[str, Callable[[], Any]]] = {
     "alphabet": ("alphabet", lambda: travas.Synthesis(1, "1e-6", alphabet=["a", HALF])),
-    "alphabet of two columns": (
-        "alphabet",
-        lambda: travas.PrefixTree(1, "1e-6", alphabet=[("a", HALF)], max_length=3, prune=20),
-    ),
     "attribute": ("attributes", lambda: travas.Attribute(HALF)),
     "activity": ("activity", lambda: travas.Reading(activity=(HALF,))),
-    "columns": ("columns", lambda: travas.Log.from_mapping({(("a", "b"),): 9}, ("concept:name", HALF))),
-    "case": ("case", lambda: travas.Reading(case=HALF)),
-    "query": ("query", lambda: travas.Reading(query=f"select '{HALF}'")),
     "where": ("where", lambda: travas.Reading(where=(("ward", HALF),))),
     "end activity": ("end_activity", lambda: travas.Period("2025-01", end_activity=(HALF,))),
     "group": ("abstraction", lambda: travas.Abstraction.from_json([{"group": [[HALF, "a"]]}])),
@@ -86,13 +53,3 @@ def test_it_is_refused_where_it_is_stated(what: str) -> None:
     with pytest.raises(ParameterError, match=f"^{field} is not valid UTF-8: .*; correct it$") as refused:
         make()
     assert refused.value.field == field
-
-
-def test_so_is_one_of_a_folder(small_csv: Path, tmp_path: Path) -> None:
-    if sys.platform == "darwin":
-        return
-    (tmp_path / "logs").mkdir()
-    for name in (b"a.csv", b"b\xff.csv"):
-        (tmp_path / "logs" / os.fsdecode(name)).write_bytes(small_csv.read_bytes())
-    with pytest.raises(LogError, match="not valid UTF-8; rename the file or its folder"):
-        travas.read(tmp_path / "logs")

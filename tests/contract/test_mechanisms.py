@@ -209,26 +209,6 @@ def test_a_description_that_means_nothing_is_refused_by_name(name: str, field: s
             from_description(described)
 
 
-@every
-def test_an_option_of_another_mechanism_is_refused(name: str) -> None:
-    foreign = "splits" if name in (*SELECTIONS, *TREES) else "prune"
-    with pytest.raises(ParameterError, match=f"{name} has no option {foreign}"):
-        make(name, "1", "0.1", **{foreign: 3})
-
-
-@pytest.mark.parametrize("least", [0, -1, True, 1.5, 10**10])
-def test_a_pre_threshold_is_a_whole_number(least: object) -> None:
-    with pytest.raises(ParameterError, match="minimum_cases"):
-        mechanism("travas", "1", "0.1", minimum_cases=least)
-
-
-def test_a_mechanism_has_seven_public_names() -> None:
-    """What else is known of it are functions elsewhere; a subclass adds its options."""
-    names = {*dir(Mechanism), *Mechanism.__annotations__}
-    public = {name for name in names if not name.startswith("_")}
-    assert public == {"epsilon", "delta", "unit", "guarantee", "losses", "release", "describe"}
-
-
 # ---- A log without events is released by every mechanism and in every format: one case must not decide about an error.
 
 
@@ -247,9 +227,3 @@ def test_every_mechanism_releases_a_log_without_events(name: str, abstraction: s
         path = release.write(tmp_path / f"release{suffix}")
         if release.guarantee.standing is not Standing.NOT_ESTABLISHED:
             assert verify(f"{path}.guarantee.json", path).digest_checked
-
-
-@pytest.mark.parametrize("name", TREES)
-def test_a_tree_over_a_public_alphabet_releases_a_log_without_events(name: str) -> None:
-    chosen = mechanism(name, 1, "1e-6", max_length=2, prune=1000, alphabet=("a", "b"))
-    assert chosen.release(Log.from_mapping({})).variants == ()

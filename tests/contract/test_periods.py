@@ -11,7 +11,7 @@ import pytest
 from compared_engines import MOST, Engine
 from period_cases import IDS, RULES, START, closing, in_month, random_cases, table
 
-from travas import LogError, ParameterError, Period, Reading, read
+from travas import ParameterError, Period, Reading, read
 
 
 @pytest.mark.parametrize("kind", [pl.Datetime("us", "UTC"), pl.Datetime("us", "America/New_York"), pl.Datetime("us")])
@@ -58,18 +58,6 @@ def test_every_engine_selects_the_cases_of_a_person_among_those_of_the_period(
     assert dict(engine(frame, reading, tmp_path, request).items()) == expected
 
 
-@pytest.mark.parametrize("engine", MOST)
-def test_every_engine_refuses_numbers_as_times_of_a_period(
-    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    frame = table(random_cases(1, 3)).with_columns(pl.col("timestamp").cast(pl.Int64))
-    reading = Reading(ties="activity", period=RULES[1])
-    are_texts = engine.__name__ in ("csv", "sqlite")
-    message = "is not a timestamp" if are_texts else "which has no dates for a period"
-    with pytest.raises(LogError, match=message):
-        engine(frame, reading, tmp_path, request)
-
-
 def test_a_date_is_its_first_instant_and_a_finer_time_is_rounded_down(tmp_path: Path) -> None:
     rows = [
         ("1", "a", "2026-01-30"),
@@ -111,15 +99,6 @@ def test_an_extreme_time_of_one_case_does_not_prevent_the_release_of_a_period(
     assert dict(read(path, Reading(period=period)).items()) == {("end",): 9}
 
 
-def test_of_several_activity_columns_the_first_closes() -> None:
-    rows = [("1", "a", "end"), ("1", "end", "x"), ("1", "b", "end")]
-    frame = pl.DataFrame(rows, schema=["case_id", "activity", "phase"], orient="row").with_columns(
-        timestamp=pl.Series([f"2026-01-0{day}" for day in (1, 2, 3)])
-    )
-    found = read(frame, Reading(activity=("activity", "phase"), period=RULES[0]))
-    assert dict(found.items()) == {(("a", "end"), ("end", "x")): 1}
-
-
 # -------------------------------------------------------------------------------------------------------- the value
 
 
@@ -146,25 +125,9 @@ def test_the_range_of_a_period(name: str, start: str, end: str) -> None:
     [
         {"name": "2026-13"}, {"name": "2026-02-30"}, {"name": "2026-02-02/2026-02-02"}, {"name": "9999-12"}, {"gap": None},
         {"end_activity": ("end",)}, {"gap": "0d"}, {"gap": "a month"}, {"grace": "-1d"},
-        {"gap": None, "end_activity": ("end", "end")}, {"gap": None, "end_activity": ("",)},
+        {"gap": None, "end_activity": ("",)},
     ],
 )  # fmt: skip
 def test_a_period_is_checked_when_it_is_made(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         Period(**({"name": "2026-02", "gap": "30d"} | options))
-
-
-def test_a_reading_with_a_period_orders_by_time_and_describes_it() -> None:
-    with pytest.raises(ParameterError, match="order is 'file'"):
-        Reading(order="file", period=RULES[0])
-    with pytest.raises(ParameterError, match=r"period is '2026-01'; use travas.Period"):
-        Reading(period="2026-01")  # type: ignore[arg-type]
-    frame = table({"0": [(START, "end")]})
-    variants = read(frame, Reading(period=RULES[0]))
-    assert variants.roles is not None
-    described = Reading(period=RULES[0]).describe(variants.roles)
-    assert described["period"]["end_activity"] == ["end", "also the end"]
-    assert Reading.from_description(described).period == RULES[0]
-    moved = described | {"period": described["period"] | {"end": "2026-03-01T00:00:00+00:00"}}
-    with pytest.raises(ParameterError, match="inconsistent"):
-        Reading.from_description(moved)

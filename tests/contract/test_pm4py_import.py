@@ -7,8 +7,7 @@ import pandas as pd
 import pm4py
 import pm4py.privacy
 import pytest
-from pm4py.objects.log.obj import Event, EventLog, EventStream, Trace
-from pm4py.objects.petri_net.obj import PetriNet
+from pm4py.objects.log.obj import Event, EventLog, Trace
 
 import travas
 from travas.pm4py import GUARANTEE, anonymize_differential_privacy
@@ -56,16 +55,6 @@ def test_k_is_the_maximum_length(log: pd.DataFrame) -> None:
     assert max(map(len, variants(anonymize_differential_privacy(log, 1.0)))) >= 4
 
 
-def test_p_is_the_least_number_of_cases_of_a_variant() -> None:
-    few = frame_of(900)
-    rare = [(f"r{n}", step, NEW_YEAR, "x", "") for n in range(40) for step in ("test", "visit")]
-    log = pd.concat([few, pd.DataFrame(rare, columns=few.columns)])
-    released = anonymize_differential_privacy(log, epsilon=2.0, k=10, p=150)
-    assert set(variants(released)) <= {STEPS, STEPS[:2]} and min(variants(released).values()) >= 150
-    assert released.attrs[GUARANTEE] and list(released.index) == list(range(len(released)))
-    assert len(anonymize_differential_privacy(log, p=10**6)) == 0
-
-
 def trace_of(name: str, *events: dict[str, Any], **attributes: Any) -> Trace:
     times = {"time:timestamp": NEW_YEAR}
     return Trace([Event(times | event) for event in events], attributes={"concept:name": name} | attributes)
@@ -101,17 +90,6 @@ def test_a_trace_does_not_change_how_others_are_read(odd: Trace) -> None:
     released = anonymize_differential_privacy(EventLog([*wards(), odd]), epsilon=2, attributes=[age])
     assert released["case:age"].between(20, 40).mean() > 0.9
     assert released["time:timestamp"].dt.year.isin((2024, 2025)).mean() > 0.9  # the week of New Year
-
-
-def test_traces_of_one_name_are_refused() -> None:
-    with pytest.raises(travas.LogError, match="traces 1 and 1,001 have the same name"):
-        anonymize_differential_privacy(EventLog([*wards(), trace_of("c0", {"concept:name": "b"})]))
-
-
-@pytest.mark.parametrize("what", [PetriNet("x"), EventStream([{"concept:name": "a", "case:concept:name": "1"}])])
-def test_what_is_not_a_log_is_refused(what: Any) -> None:
-    with pytest.raises(travas.LogError, match=f"{type(what).__name__} of pm4py is not a log"):
-        anonymize_differential_privacy(what)
 
 
 def test_persons_attributes_and_the_ledger(log: pd.DataFrame, tmp_path: Any) -> None:

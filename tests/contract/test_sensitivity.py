@@ -113,7 +113,7 @@ def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(stage_check, "verify_calibration", lambda calibration: calibration.delta)
     try:
         with planted():
-            assert next(violations(kind, 300, 77), None) is not None
+            assert next(violations(kind, 2000, 77), None) is not None
     finally:
         gaussian.calibrated_noise.cache_clear()
 

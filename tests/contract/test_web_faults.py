@@ -19,7 +19,7 @@ def killed(directory: Path, runs: int, seed: int) -> dict[str, int]:
 
 
 def test_every_charge_has_a_release_or_a_statement(tmp_path: Path) -> None:
-    assert killed(tmp_path, 10, seed=1)["released"] >= 2
+    assert killed(tmp_path, 6, seed=1)["released"] >= 1
 
 
 @pytest.mark.slow

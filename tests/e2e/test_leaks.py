@@ -48,8 +48,10 @@ def plant_table(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("source", [".xes", ".csv", ".parquet"])
-@pytest.mark.parametrize("suffix", [".xes", ".xes.gz", ".csv", ".parquet", ".json"])
+@pytest.mark.parametrize(
+    ("source", "suffix"),
+    [(".xes", ".xes"), (".xes", ".json"), (".csv", ".csv"), (".csv", ".xes.gz"), (".parquet", ".parquet")],
+)
 def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path: Path, travas: Run) -> None:
     log = tmp_path / f"{CANARY}{source}"
     (plant_xes if source == ".xes" else plant_table)(log)
@@ -79,7 +81,7 @@ def test_no_canary_leaves(source: str, suffix: str, tmp_path: Path, ledger_path:
         assert CANARY not in text.replace(str(log), "").replace(str(tmp_path), "")
 
 
-@pytest.mark.parametrize("suffix", [".xes", ".csv", ".parquet", ".json"])
+@pytest.mark.parametrize("suffix", [".xes", ".json"])
 @pytest.mark.parametrize(
     "options",
     [

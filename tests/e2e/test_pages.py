@@ -1,6 +1,5 @@
-"""The pages that travas writes, in a browser: the page of a process map, and the report on paper."""
+"""The page of a process map that travas writes, in a browser."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,8 @@ from browser import browsing
 from playwright.sync_api import expect
 
 import travas
-from travas.outputs.guarantee_file import guarantee_path
-from travas.report.report_file import write_report
-from travas.sources.example_log import PAPER_LOG
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
-MILLIMETRE = 96 / 25.4
-ROOM = 174 * MILLIMETRE, 261 * MILLIMETRE  # A4 without margins of 18 mm
-LOG = {trace: 40 * cases for trace, cases in PAPER_LOG.items()}
 expect.set_options(timeout=120_000)
 
 
@@ -66,53 +59,3 @@ def test_the_page_of_a_map_filters_searches_zooms_and_shows_numbers(browser: Any
     assert "<svg" in Path(download.value.path()).read_text()
     assert {one for one in requested if not one.startswith(("blob:", "data:"))} == {path.as_uri()} and broken == []
     page.close()
-
-
-def released(kind: str, folder: Path) -> Path:
-    if kind == "map":
-        return travas.process_map(LOG, epsilon=2, delta="1e-4").write(folder / "release.json")
-    if kind == "synthetic":
-        return travas.synthesize(LOG, epsilon=2, delta="1e-4").write(folder / "release.json")
-    return travas.anonymize(LOG, epsilon=1, delta="1e-4").write(folder / "release.json")
-
-
-@pytest.mark.parametrize("kind", ["variants", "synthetic", "map"])
-def test_the_decision_is_the_first_page_of_a4(kind: str, browser: Any, tmp_path: Path) -> None:
-    path = released(kind, tmp_path)
-    reason = "Decided with the works council. " * 8
-    report = write_report(
-        guarantee_path(path), path, tmp_path / "r.html", reason=reason, signed_off_by="A. Officer, 2026-11-16"
-    )
-    page = browser.new_page(viewport={"width": int(ROOM[0]), "height": int(ROOM[1])})
-    page.goto(report.as_uri())
-    page.emulate_media(media="print")
-    bottom = page.evaluate("document.querySelector('.decision').getBoundingClientRect().bottom + scrollY")
-    assert bottom <= ROOM[1]
-    assert page.evaluate("getComputedStyle(document.querySelector('.decision')).breakAfter") == "page"
-    assert page.evaluate("document.documentElement.scrollWidth") <= int(ROOM[0])
-    assert page.locator(".process-map svg").count() == 1
-    pdf = page.pdf(prefer_css_page_size=True)
-    page.close()
-    sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
-    assert len(sizes) >= 2 and {(round(float(width)), round(float(height))) for width, height in sizes} == {(595, 842)}
-
-
-def test_long_headings_wrap(browser: Any, tmp_path: Path) -> None:
-    """The heading of a count was as wide as the page: 22 variants took 26 pages."""
-    steps = [f"Untersuchung {number}" for number in range(1, 30)]
-    rows = [
-        f"f{trace}-{case},{name},2024-01-01T00:{minute:02}:00,p{trace}-{case}"
-        for trace in range(22)
-        for case in range(60)
-        for minute, name in enumerate(steps[trace : trace + 3 + trace % 5])
-    ]
-    log = tmp_path / "log.csv"
-    log.write_text("\n".join(["case_id,activity,timestamp,Patientennummer_im_Krankenhaus", *rows]) + "\n")
-    reading = travas.Reading(unit="Patientennummer_im_Krankenhaus", max_cases=2)
-    path = travas.anonymize(log, epsilon=2, delta="1e-4", reading=reading).write(tmp_path / "release.json")
-    report = write_report(guarantee_path(path), path, tmp_path / "r.html")
-    page = browser.new_page()
-    page.goto(report.as_uri())
-    pdf = page.pdf(prefer_css_page_size=True)
-    page.close()
-    assert 2 <= len(re.findall(rb"/MediaBox ", pdf)) <= 10

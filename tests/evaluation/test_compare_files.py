@@ -1,13 +1,11 @@
 """A comparison reads a release by the rules of its own file."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import travas as package
-from travas.errors import LogError
 
 ODD = "take\x01blood"
 LOG = {(ODD, "visit"): 60, ("visit", r"\u{41}"): 50}
@@ -19,30 +17,6 @@ def test_escaped_names_are_the_names_of_the_log(suffix: str, tmp_path: Path) -> 
     package.anonymize(LOG, epsilon=5, delta="1e-2").write(path)
     compared = package.compare(LOG, path, ["case_coverage"])
     assert compared.values == {"case_coverage": 1.0} and compared.remarks == ()
-
-
-def test_a_file_without_a_guarantee_is_a_log(small_csv: Path) -> None:
-    compared = package.compare(small_csv, small_csv, ["case_coverage"])
-    assert compared.values == {"case_coverage": 1.0} and compared.remarks == ()
-
-
-def test_abstractions_of_a_comparison_may_be_text() -> None:
-    metrics = ["case_coverage_abstracted"]
-    by_text = package.compare({("a", "b"): 3, ("b",): 1}, {("a",): 3}, metrics, "prefix:1")
-    assert by_text.values == {"case_coverage_abstracted": 0.75}
-
-
-@pytest.mark.parametrize("constant", ["Infinity", "NaN"])
-def test_what_is_not_json_is_refused(constant: str, tmp_path: Path) -> None:
-    path = tmp_path / "release.json"
-    package.anonymize(LOG, epsilon=5, delta="1e-2").write(path)
-    content = json.loads(path.read_text())
-    content["noisy"] = [float(constant)]
-    path.write_text(json.dumps(content))
-    with pytest.raises(LogError, match="not a release of travas"):
-        package.read(path)
-    with pytest.raises(LogError, match="not a release of travas"):
-        package.compare(LOG, path)
 
 
 @pytest.mark.parametrize("frequencies", ["estimated", "spread", "noisy"])

@@ -1,20 +1,16 @@
 """`travas compare` on synthetic logs with times and attributes."""
 
-from collections import Counter
 from pathlib import Path
 
-import attrs
-import numpy as np
 import polars as pl
 import pytest
 
 from timed_log import timed_frame
 from travas import Attribute, ParameterError, Reading, Times, compare, read, synthesize
-from travas.evaluation.details import compare_details, fetched_cases
+from travas.evaluation.details import compare_details
 from travas.log.questions import Details
 from travas.releases.release import Profile, details_of
 from travas.releases.synthetic_log import SyntheticRelease
-from travas.sources.encoded_cases import EncodedCases, joined
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
 
@@ -70,47 +66,3 @@ def test_every_format_has_the_same_distances(
     expected = compare_details(read(frame, Reading(details=details_of(made.mechanism))), made)
     assert compare(frame, made.write(tmp_path / f"s{suffix}", profile=profile)).details == expected
     assert expected.times is not None and expected.times.throughput > 0 and expected.attributes[0].alone > 0
-
-
-def test_the_counted_cases_of_a_unit_are_fetched(tmp_path: Path) -> None:
-    import duckdb
-
-    frame = timed_frame(300).with_columns(
-        (pl.col("case_id").str.slice(1).cast(pl.Int64) % 100).cast(pl.String).alias("who")
-    )
-    frame.write_parquet(tmp_path / "log.parquet")
-    reading = Reading(unit="who", max_cases=2, details=Details("read", ("sex",), ("age",)))
-    with duckdb.connect(tmp_path / "log.db") as connection:
-        connection.execute(f"CREATE TABLE log AS SELECT * FROM '{tmp_path}/log.parquet'")
-    here = read(tmp_path / "log.parquet", reading)
-    there = read(f"duckdb://{tmp_path}/log.db", attrs.evolve(reading, table="log"))
-    assert here.totals is not None and there.totals is not None
-    assert cases_of(fetched_cases(here.totals)) == cases_of(fetched_cases(there.totals))
-    assert 100 < len(fetched_cases(there.totals).lengths) < 300  # at most two of the three cases of each
-
-
-def test_cases_of_several_partitions_are_joined() -> None:
-    """The cases of a Spark log are fetched partition by partition; their codes differ."""
-    reading = Reading(details=Details("read", ("sex",), ("age",)))
-    frame = timed_frame(120)
-    number = pl.col("case_id").str.slice(1).cast(pl.Int64)
-    parts = [read(frame.filter(number % 3 == rest), reading).totals for rest in (2, 0, 1)]
-    whole = read(frame, reading).totals
-    assert whole is not None and None not in parts
-    assert cases_of(joined([fetched_cases(part) for part in parts if part])) == cases_of(fetched_cases(whole))
-
-
-def cases_of(log: EncodedCases) -> Counter[object]:
-    """Cases as plain values, in any order."""
-    ends = np.cumsum(log.lengths)
-    assert log.times is not None
-    sexes = [*log.attributes["sex"].values, None]  # the last one is for −1
-    return Counter(
-        (
-            tuple(log.alphabet[code] for code in log.codes[end - length : end]),
-            tuple(log.times[end - length : end].tolist()),
-            sexes[log.attributes["sex"].codes[index]],
-            float(log.numbers["age"][index]),
-        )
-        for index, (end, length) in enumerate(zip(ends, log.lengths, strict=True))
-    )

@@ -8,10 +8,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from travas import ParameterError
-from travas.evaluation.compare import find_metric
-from travas.evaluation.experiment import ORIGINAL, Grid, GridEntry, LogFile
-from travas.evaluation.results import mean_with_interval, summary
+from travas.evaluation.experiment import ORIGINAL, Grid, GridEntry, LogFile, mean_with_interval, summary
 from travas.sources.reading import DEFAULT_READING
 
 LOG = LogFile("small", Path("small.csv"), DEFAULT_READING, "0" * 16)
@@ -55,11 +52,6 @@ def test_the_interval_is_that_of_students_t(number: int) -> None:
     assert (low, high) == pytest.approx(tuple(map(float, expected)), rel=1e-4, abs=1e-6)
 
 
-def test_one_value_and_none_have_no_interval() -> None:
-    assert mean_with_interval([3.0]) == (3.0, None, None)
-    assert mean_with_interval([]) == (None, None, None)
-
-
 def test_a_summary_has_a_row_for_each_metric(results: pl.DataFrame) -> None:
     table = summary(grid(), results)
     assert len(table) == 5 * 2
@@ -75,13 +67,3 @@ def test_a_summary_has_a_row_for_each_metric(results: pl.DataFrame) -> None:
     types = dict(table.schema)
     assert all(types[name] == pl.Float64 for name in ("epsilon", "delta", "mean", "low", "high"))
     assert all(types[name] == pl.Int64 for name in ("max_cases", "runs", "failed"))
-
-
-def test_the_direction_of_another_package_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "def loss(a, b):\n    return 1\n\n\nloss.better = {better!r}\n\n\ndef gain(a, b):\n    return 1\n"
-    (tmp_path / "directed.py").write_text(code.format(better="lower"))
-    (tmp_path / "misdirected.py").write_text(code.format(better="bigger"))
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert (find_metric("directed:loss").better, find_metric("directed:gain").better) == ("lower", "higher")
-    with pytest.raises(ParameterError, match="with better = 'bigger'; use one of higher, lower, closer to zero"):
-        find_metric("misdirected:loss")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from travas.evaluation.experiment import ORIGINAL, experiment, finished, read_grid, seeded_release
+from travas.evaluation.experiment import ORIGINAL, experiment, read_grid, seeded_release
 
 
 def silent(_: float) -> None:
@@ -67,12 +67,3 @@ def test_the_release_of_a_unit_protects_it(visits: Path) -> None:
     }  # fmt: skip
     seeds = {cell.seed for cell in wanted.cells() if cell.label == "optimal"}
     assert len(seeds) == 6  # another unit, other noise
-
-
-@pytest.mark.usefixtures("in_process")
-def test_finished_runs_can_be_read_before_the_end(visits: Path, tmp_path: Path) -> None:
-    wanted = read_grid(grid_of(visits, 'visits = "visits.csv"', "[mechanisms.optimal]"))
-    results = tmp_path / "r.parquet"
-    assert len(finished(wanted, results)) == 0
-    table = experiment(wanted, results, silent, workers=1)
-    assert finished(wanted, results).equals(table)

@@ -4,19 +4,14 @@ import json
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
-from travas import ParameterError
-from travas.evaluation.forecast import ABSTRACTIONS, LOOKING, chances, forecast
-from travas.log.abstraction import Abstraction, parse_ladder
-from travas.mechanisms import mechanism
+from travas.evaluation.forecast import LOOKING, forecast
+from travas.log.abstraction import Abstraction
 from travas.mechanisms.selection import Optimal
-from travas.releases.estimate import keep_curve_of
 
 logs = st.dictionaries(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), st.integers(1, 12), min_size=1, max_size=5
@@ -53,48 +48,6 @@ def test_the_expectation_is_that_of_an_enumeration(log: dict[tuple[str, ...], in
     abstraction = Abstraction.parse(text)
     [cell] = forecast(log, [rule], [abstraction]).cells
     assert (cell.cases, cell.variants, cell.events) == enumerated(rule, log, abstraction)
-
-
-@pytest.mark.parametrize("name", ["optimal", "travas"])
-@pytest.mark.parametrize("least", [1, 10])
-def test_chances_and_intervals_are_those_of_a_release(name: str, least: int) -> None:
-    rule = mechanism(name, "1", "1e-6", minimum_cases=least)
-    curve = keep_curve_of(rule)
-    assert curve is not None
-    numbers = curve.numbers_of_cases()
-    assert numbers[0] == least and numbers[-1] == curve.always_kept
-    for at in chances(rule):
-        assert at.kept == curve.probability(at.cases) and at.low <= at.high
-    [frequent] = chances(rule, [1000])
-    assert frequent.kept == 1 and frequent.low <= 1000 <= frequent.high
-    assert chances(rule, [least - 1, 0]) == []
-
-
-def test_abstractions_may_be_text() -> None:
-    log, rules = {("a", "b"): 30, ("a",): 5}, [Optimal(1, "1e-6")]
-    assert forecast(log, rules, "full,prefix:1") == forecast(log, rules, parse_ladder("full,prefix:1"))
-    assert forecast(log, iter(rules)) == forecast(log, rules, iter(parse_ladder(ABSTRACTIONS)))
-    with pytest.raises(ParameterError, match="nonsense"):
-        forecast("not read.csv", rules, "nonsense")
-
-
-@pytest.mark.parametrize(
-    ("mechanisms", "abstractions", "why"),
-    [
-        (Optimal(1, "1e-6"), "full", "mechanisms is an Optimal; use a list such as"),
-        (["optimal"], "full", "mechanisms contains 'optimal'; use a list such as"),
-        ([], "full", "mechanisms is empty; use a list such as"),
-        ([mechanism("ladder", "1", "1e-6")], "full", "no forecast for ladder"),
-        ([Optimal(1, "1e-6")], ["full"], "abstractions contains 'full'; use their names in one text"),
-        ([Optimal(1, "1e-6")], None, "abstractions is None; use their names in one text"),
-    ],
-)
-def test_values_of_the_wrong_type_are_refused_before_the_log_is_read(
-    mechanisms: Any, abstractions: Any, why: str
-) -> None:
-    with pytest.raises(ParameterError, match=why) as refused:
-        forecast("not read.csv", mechanisms, abstractions)
-    assert refused.value.field in {"mechanism", "mechanisms", "abstractions"}
 
 
 def test_the_command_line_without_a_log(travas: Run) -> None:

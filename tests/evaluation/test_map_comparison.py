@@ -1,19 +1,14 @@
 """Maps compared with the original: distances are those of the definition, also on the command line."""
 
-import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from conftest import Run
-from travas import Log, LogError, MapRelease, ParameterError, Reading, compare, process_map, read
-from travas.evaluation.compare import compare_map, released_variants
-from travas.evaluation.pm4py_models import map_fitness_and_precision
+from travas import Log, MapRelease, ParameterError, Reading, compare, process_map, read
+from travas.evaluation.compare import compare_map
 from travas.log.abstraction import parse_ladder
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
@@ -21,7 +16,6 @@ from travas.mechanisms.mechanism import with_random_bytes
 from travas.outputs.write import write_hospital_log
 from travas.releases.process_map import map_release
 from travas.trusted.samplers import Seeded
-from travas.verification.opened import open_map
 
 LOG: dict[Trace, int] = {("a", "b", "b"): 600_000, ("a",): 400_000}
 
@@ -71,32 +65,3 @@ def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:
     made = process_map(log, epsilon=4, delta="1e-3", reading=grouped)
     found = [compare_map(read(log, grouped), made), *(compare(one, made).process_map for one in (log, read(log)))]
     assert len({(one.kept_mass, one.false_pairs, one.coverage) for one in found if one is not None}) == 1
-
-
-@pytest.mark.parametrize("use", [read, released_variants], ids=["read", "compare"])
-def test_a_map_is_not_read_as_a_log(use: Callable[[Any], object], tmp_path: Path) -> None:
-    released = with_random_bytes(mechanism("map", 4, "1e-3"), Seeded(1)).release(Log.from_mapping(LOG))
-    with pytest.raises(LogError, match="a process map has no traces; use its pairs"):
-        use(released)
-    released.write(tmp_path / "map.json")
-    with pytest.raises(LogError, match=r"map\.json: a process map has no traces; use its pairs"):
-        use(tmp_path / "map.json")
-
-
-def test_another_file_of_a_map_names_the_one_to_compare(tmp_path: Path, travas: Run) -> None:
-    (tmp_path / "log.csv").write_text("case_id,activity\n1,a\n1,b\n")
-    path = process_map(LOG, epsilon=3, delta="1e-3").write(tmp_path / "map.csv")
-    with pytest.raises(LogError, match=r"map.csv: only the \.json file of a process map can be compared"):
-        compare(LOG, path)
-    ran = travas("compare", tmp_path / "log.csv", path, "--order", "file")
-    assert ran.code == 2 and "only the .json file of a process map can be compared; use it" in " ".join(ran.err.split())
-
-
-def test_the_model_of_a_map(tmp_path: Path, travas: Run) -> None:
-    log = write_hospital_log(tmp_path / "hospital.csv")
-    out = tmp_path / "map.json"
-    assert travas("map", log, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
-    ran = travas("compare", log, out, "--metrics", "fitness", "--metrics", "precision", "--json")
-    facts = json.loads(ran.out)["process_map"]
-    expected = map_fitness_and_precision(read(log), open_map(out))
-    assert (facts["fitness"], facts["precision"]) == expected and 0 < min(expected) <= max(expected) <= 1

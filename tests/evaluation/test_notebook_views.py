@@ -7,7 +7,6 @@ import travas
 from travas.errors import CONFIDENTIAL_HEADING
 from travas.evaluation.compare import MapComparison
 from travas.evaluation.details import DetailComparison
-from travas.evaluation.forecast import LOOKING
 from travas.log.abstraction import parse_ladder
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 90, ("register", "<i>release"): 10}
@@ -15,19 +14,6 @@ LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 90, ("regis
 
 def texts_of(page: str) -> list[str]:
     return [text for text in ElementTree.fromstring(page).itertext() if text.strip()]
-
-
-def test_a_forecast_is_marked_and_complete() -> None:
-    rules = [travas.Optimal(epsilon, "1e-6") for epsilon in ("0.5", "4")]
-    forecast = travas.forecast(LOG, rules, parse_ladder("full,prefix:1"))
-    texts = texts_of(forecast._repr_html_())
-    assert texts[0] == CONFIDENTIAL_HEADING
-    assert {LOOKING, "full", "prefix:1"} <= {*texts}
-    shares = [f"{float(cell.cases):.0%}" for cell in forecast.cells]
-    at = texts.index("Expected share of the cases kept")
-    assert texts[at + 1 : at + 13] == [
-        "ε", "δ", "full", "prefix:1", "0.5", "1e-6", *shares[:2], "4", "1e-6", *shares[2:]
-    ]  # fmt: skip
 
 
 def test_plain_texts_of_confidential_results_are_marked() -> None:

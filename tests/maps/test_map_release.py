@@ -205,13 +205,6 @@ def test_models_of_a_map(suffix: str, tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == [path.name]
 
 
-def test_activities_of_several_columns_keep_different_names() -> None:
-    released = made({(("a / b", "c"), ("a", "b / c")): 4000})
-    pairs, starts, ends = released.to_pm4py()
-    first, second = "'a / b' / 'c'", "'a' / 'b / c'"
-    assert min(pairs[first, second], starts[first], ends[second]) > 3000
-
-
 def test_a_model_is_discovered_although_paths_are_missing(tmp_path: Path) -> None:
     """Noise can hide every way into or out of an activity; an empty map has no model."""
     released = made({("a", "b"): 3000, ("c", "d"): 3000})

@@ -7,18 +7,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_package import LOG, write_package
 
-from conftest import Run
-from travas import Ledger, Log, Optimal, ParameterError, Standing, anonymize, compare, verify
+from travas import Ledger, Log, Optimal, ParameterError, Standing, anonymize, verify
 from travas.errors import VerificationError
 from travas.mechanisms import from_description, mechanism
 from travas.releases.release import name_of
 
+LOG = {("a", "b"): 400, ("a",): 300}
+MODULE = '''
+"""A package that travas does not know."""
+import attrs
+import travas
+
+@attrs.frozen(slots=False)
+class Mine(travas.Optimal):
+    """The optimal mechanism, extended."""
+
+def strict(epsilon, delta, *, unit, minimum_cases=10):
+    """Built from a verified part alone."""
+    return travas.Optimal(epsilon, delta, minimum_cases, unit=unit)
+
+def unmade(epsilon, delta, *, unit):
+    raise KeyError("SECRET")
+
+def nothing(epsilon, delta, *, unit):
+    return "no mechanism"
+
+LIMIT = 3
+'''
+
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    return write_package(tmp_path, monkeypatch)
+    """The name of the package, which can be imported from its folder."""
+    name = f"elsewhere_{tmp_path.name}".replace("-", "_")
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
 
 
 def test_what_is_built_from_our_parts_has_theirs(package: str) -> None:
@@ -86,13 +111,6 @@ def test_a_name_that_leads_nowhere_is_one_clear_line(package: str, name: str, wh
     assert refused.value.field == "mechanism"
 
 
-def test_a_metric_of_another_package(package: str) -> None:
-    name = f"{package}:half"
-    assert compare(LOG, LOG, [name]).values == {name: 0.5}
-    with pytest.raises(ParameterError, match="which does not exist"):
-        compare(LOG, LOG, ["fittness"])
-
-
 def test_an_entry_point_is_found_by_its_path_too(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"{package}:Mine"
     with pytest.raises(ParameterError, match="not imported from here"):
@@ -101,9 +119,3 @@ def test_an_entry_point_is_found_by_its_path_too(package: str, monkeypatch: pyte
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
     theirs = mechanism("mine", 1, "1e-6")
     assert theirs.describe()["mechanism"] == path and from_description(theirs.describe()) == theirs
-
-
-def test_the_command_line_can_name_one(package: str, travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    asked = ("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-2", "-o", tmp_path / "out.csv")
-    refused = travas(*asked, "--mechanism", f"{package}:Mine")
-    assert refused.code == 2 and "not established" in refused.err

@@ -14,7 +14,7 @@ from silent_noise import without_noise
 
 from exact_losses import is_standard_normal
 from travas import Log, ParameterError, Standing
-from travas.evaluation.kinds import outlook
+from travas.evaluation.forecast import outlook
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian import MOST_ACTIVITIES, MOST_KEYS
@@ -195,13 +195,6 @@ def test_shares_that_are_not_used_go_to_the_pairs() -> None:
     assert share(process_map(alphabet=["a"]), "pairs") == Fraction(95, 100)
     for parts in ([], ["rework"], ["durations"], ["throughput", "durations"]):
         assert sum(plan.share for plan in process_map(parts=parts).plans()) == 1
-
-
-@pytest.mark.parametrize("parts", ["durations", ["cost"], [1], 3])
-def test_parts_are_a_list_of_known_names(parts: Any) -> None:
-    with pytest.raises(ParameterError) as refused:
-        process_map(parts=parts)
-    assert refused.value.field == "parts"
 
 
 def test_the_threshold_decides_about_activities() -> None:

@@ -53,12 +53,6 @@ def test_long_traces_fall_into_the_open_bucket() -> None:
     assert dict(release.measurements.variants).keys() == log.keys()
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "cases"), [("1e-9", "1e-7", 1), ("0.01", "1e-6", 1000)])
-def test_parameters_that_leave_nothing_are_refused_before_reading(epsilon: str, delta: str, cases: int) -> None:
-    with pytest.raises(ParameterError, match="leave nothing for the measurement"):
-        synthesis(epsilon, delta, unit=PrivacyUnit("patient", cases)).guarantee()
-
-
 def test_a_public_alphabet_is_not_measured() -> None:
     rule = synthesis("1", "1e-6", alphabet=["b", "a", "never"])
     assert "activities" not in {stage.name for stage in rule.noise.calibration.stages}
@@ -146,13 +140,3 @@ def test_every_file_says_that_it_is_synthetic(suffix: str, tmp_path: Path) -> No
         for trace, count in zip(release.variants, release.counts, strict=True):
             cases[trace] += count
         assert dict(read(path).items()) == cases
-
-
-def test_data_frames_say_that_they_are_synthetic() -> None:
-    release = released()
-    frame = release.to_polars()
-    assert set(frame["case:travas:origin"].unique()) == {"released", "generated"}
-    assert (
-        release.notices.items() <= release.to_pandas().attrs.items() and release.notices["travas:synthetic"] == NOTICE
-    )
-    assert "synthetic" in repr(release).lower()

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import Log, ParameterError
-from travas.evaluation.published import UTravasPublished
+from travas import Log
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import parameters_of, with_random_bytes
 from travas.mechanisms.selection import Travas
 from travas.mechanisms.utravas import UTravas, dropped_estimate, merged_runs
-from travas.releases.estimate import estimate_of, keep_curve_of
+from travas.releases.estimate import keep_curve_of
 from travas.trusted.samplers import Seeded
 
 
@@ -61,18 +60,3 @@ def test_the_splits_follow_from_epsilon_and_delta_alone() -> None:
     curves = keep_curve_of(gain), keep_curve_of(plain)
     assert curves[0] is not None and curves[1] is not None
     assert curves[0].probability(1) > 2 * curves[1].probability(1)
-
-
-def test_as_published_it_takes_the_splits_that_look_best_on_the_true_log() -> None:
-    log = Log.from_mapping({("a",): 30, ("a", "b"): 20, **{("c",) * n: 1 for n in range(1, 9)}})
-    rule = UTravasPublished(Fraction(1), Fraction(1, 10))
-    assert set(rule.release(log).variants) <= {trace for trace, _ in log.items()}
-    assert rule.release(log).mechanism is rule
-    assert estimate_of(rule, (4,)).intervals is None
-
-
-@pytest.mark.parametrize("splits", [0, 101, True, 1.5])
-def test_splits_are_a_whole_number(splits: object) -> None:
-    for name in ("utravas", "utravas-published"):
-        with pytest.raises(ParameterError, match="splits is"):
-            mechanism(name, 1, "0.1", splits=splits)

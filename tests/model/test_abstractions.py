@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plain_abstractions import CHAINS, abstraction_of, generalised
-from travas import Log, LogError, ParameterError, Reading, anonymize, read
-from travas.log.abstraction import FULL, Abstraction, parse_ladder
+from travas import Log, LogError, ParameterError
+from travas.log.abstraction import Abstraction
 
 Trace = tuple[str, ...]
 traces = st.lists(st.sampled_from(["b", "a", "c,d", "e→f"]), min_size=1, max_size=14).map(tuple)
@@ -34,14 +34,6 @@ def test_a_trace_and_a_log_under_a_rule_are_those_of_the_twin(chain: Sequence[st
     assert Abstraction.from_json(json.loads(json.dumps(rule.as_json()))) == rule
     if chain and all(isinstance(step, str) for step in rule.as_json()):
         assert Abstraction.parse(" | ".join(rule.as_json())) == rule == Abstraction.parse(str(rule))
-
-
-def test_which_key_each_variant_went_to() -> None:
-    log = Log.from_mapping({("a", "a"): 2, ("a",): 3, ("b",): 5})
-    grouped = Abstraction.from_json(["fold", {"without": ["b"]}]).grouped(log)
-    assert grouped.groups.tolist() == [0, 0, -1]
-    assert grouped.counts(log.counts).tolist() == [5]
-    assert grouped.among(grouped.groups[:1]).tolist() == [True, True, False]
 
 
 def test_a_hierarchy_from_a_file(tmp_path: Path) -> None:
@@ -69,24 +61,8 @@ def test_a_bad_rule_in_a_guarantee_opens_no_file(content: object) -> None:
         Abstraction.from_json(content)
 
 
-def test_two_groups_for_one_activity_are_refused() -> None:
-    with pytest.raises(LogError, match="'a' in two groups, 'x' and 'y'"):
-        Abstraction.from_json([{"group": [["a", "x"], ["a", "y"]]}])
-
-
 def test_activities_of_several_columns() -> None:
     log = Log.from_mapping({(("a", "start"), ("a", "end"), ("a", "end")): 4})
     assert dict(Abstraction.parse("fold").of(log).items()) == {(("a", "start"), ("a", "end")): 4}
     with pytest.raises(ParameterError, match="one activity column but the log has 2"):
         Abstraction.from_json([{"only": ["a"]}]).of(log)
-
-
-def test_the_rule_goes_with_the_log_and_into_the_release(small_csv: Path) -> None:
-    reading = Reading(abstraction="prefix:1")
-    variants = read(small_csv, reading)
-    assert variants.abstraction == Abstraction.parse("prefix:1") and variants.summary().variants == 2
-    assert read(variants, Reading()) is variants
-    release = anonymize(small_csv, epsilon=2, delta="0.01", reading=reading)
-    assert release.abstractions == (reading.abstraction,) and release.is_abstracted
-    assert not anonymize(small_csv, epsilon=2, delta="0.01").is_abstracted
-    assert parse_ladder("full, prefix:1") == (FULL, reading.abstraction)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from travas import ChargedError, Log, LogError, ParameterError, PrefixTree, PrivacyUnit, Reading, TravasError
+from travas import ChargedError, Log, LogError, ParameterError, TravasError
 from travas.errors import CONFIDENTIAL, is_out_of_memory, shown
 from travas.web.workbench import in_words
 
@@ -76,21 +76,6 @@ def test_a_mapping_of_another_shape_does_not_print_its_values(mapping: Any) -> N
     message = str(refused.value)
     assert len(message) < 250 and "patient" not in message and "HIV" not in message
     assert not message.endswith(CONFIDENTIAL) or refused.value.confidential
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Reading(order=ROWS),  # type: ignore[arg-type]
-        lambda: PrivacyUnit("patient", ROWS),  # type: ignore[arg-type]
-        lambda: PrefixTree(1, 0, max_length=3, prune=3, alphabet=ROWS),  # type: ignore[arg-type]
-        lambda: PrefixTree(ROWS, 0, max_length=3, prune=3),  # type: ignore[arg-type]
-    ],
-)
-def test_parameters_of_another_type_are_named_by_their_type(make: Any) -> None:
-    with pytest.raises(ParameterError) as refused:
-        make()
-    assert len(str(refused.value)) < 250 and "HIV" not in str(refused.value)
 
 
 def test_an_error_carries_its_field_through_another_process() -> None:

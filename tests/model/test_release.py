@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import travas
-from travas import Ledger, Log, LogError, Mechanism, Optimal, ParameterError, ProcessMap, Reading, anonymize
+from travas import Ledger, Log, LogError, Mechanism, Optimal, ParameterError, Reading, anonymize
 from travas.log.log import MAX_CASES
 from travas.mechanisms import mechanism as by_name
 from travas.mechanisms.synthesis import Synthesis
@@ -50,18 +50,6 @@ def test_a_column_that_a_released_log_has_twice_is_refused_before_the_charge(
         assert refused.value.field == "activity" and not book.account("ward").entries
     with pytest.raises(ParameterError, match="activity"):
         Request(tmp_path / "log.csv", mechanism, Reading(activity=("concept:name", second)), **asked)
-
-
-def test_a_map_has_no_table_of_events() -> None:
-    counts = Log.from_mapping({(("a", "b"),): 500}, ("concept:name", "case:travas:trace"))
-    assert anonymize(counts, ProcessMap(1, "1e-6")).columns == counts.columns
-
-
-@pytest.mark.parametrize("columns", [("concept:name", 5), ("concept:name", ""), "concept:name", 5, ["concept:name"]])
-def test_columns_of_counts_are_names(columns: Any) -> None:
-    with pytest.raises(ParameterError, match="^columns (is|has) .*; use (a tuple of )?names") as refused:
-        Log.from_mapping({(("a", "b"),): 500}, columns)
-    assert refused.value.field == "columns"
 
 
 # ---- The largest log: up to it every sum of a mechanism is exact, beyond it a log is refused.

@@ -10,9 +10,7 @@ import pytest
 import travas as package
 from timed_log import timed_frame
 from travas import Attribute, Optimal, Times, verify
-from travas.errors import OutputError
 from travas.log.escaped_names import escape_cell
-from travas.outputs.event_tables import MISSING
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.verification.opened import read_release
 
@@ -66,23 +64,9 @@ def test_pm4py_reads_variants_and_times_of_one_type(
         assert json.loads(guarantee(path).read_text())["release"]["profile"] == "pm4py"
 
 
-def test_missing_values_are_named_for_pm4py(synthetic: SyntheticRelease, tmp_path: Path) -> None:
-    frame = pd.read_csv(synthetic.write(tmp_path / "p.csv", profile="pm4py"))
-    plain = pd.read_csv(synthetic.write(tmp_path / "t.csv"))
-    assert plain["case:sex"].isna().sum() == (frame["case:sex"] == MISSING).sum() > 0
-    assert frame["case:age"].dtype.kind == plain["case:age"].dtype.kind == "f" or frame["case:age"].dtype.kind == "i"
-
-
 def test_a_spreadsheet_finds_no_formula_and_reading_back_gives_the_names(variants: Any, tmp_path: Path) -> None:
     path = variants.write(tmp_path / "out.csv")
     names = set(pd.read_csv(path)["concept:name"])
     assert {r"\u{3D}1+2", "-", r"\u{40}x", "ä"} <= names
     assert {name for trace in read_release(path).variants for name in trace} == {"=1+2", 'b;\t"c"', "ä", "-", "@x"}
     verify(guarantee(path), path)
-
-
-@pytest.mark.parametrize("suffix", [".xes", ".json"])
-def test_other_formats_are_refused(suffix: str, variants: Any, tmp_path: Path) -> None:
-    with pytest.raises(OutputError) as error:
-        variants.write(tmp_path / f"out{suffix}", profile="pm4py")
-    assert error.value.field == "profile" and not list(tmp_path.iterdir())

@@ -84,16 +84,6 @@ def test_xes_opens_in_pm4py_with_the_privacy_extension(tmp_path: Path) -> None:
     assert "artificial" in log.attributes["travas:timestamps"]
 
 
-def test_frames() -> None:
-    made = release({("a", "b"): 14, ("c",): 15})
-    frame = made.to_polars()
-    assert frame.columns == ["case:concept:name", "concept:name", "time:timestamp", "travas:timestamps"]
-    assert frame.height == 14 * 2 + 15
-    assert dict(read(frame).items()) == {("a", "b"): 14, ("c",): 15}
-    assert list(made.to_pandas().columns) == frame.columns
-    assert release({}).to_polars().height == 0
-
-
 def test_the_guarantee_file_says_it_all(tmp_path: Path) -> None:
     path = mechanism("travas", "0.5", "1e-3", minimum_cases=5).release(read({("a",): 500})).write(tmp_path / "out.csv")
     stated = json.loads((tmp_path / "out.csv.guarantee.json").read_text())

@@ -1,11 +1,9 @@
 """A release of every kind in a notebook: what it shows, that names are escaped, and that nothing else is in it."""
 
 import re
-from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 import travas
@@ -62,32 +60,9 @@ def test_an_empty_release_says_why(kind: str) -> None:
     assert any("empty" in words_of(release) for release in made)
 
 
-def test_every_kind_goes_to_pm4py() -> None:
-    import pm4py
-
-    for kind in ("variants", "synthetic log"):
-        release = release_of(kind)
-        found = pm4py.get_variants(release.to_pm4py())
-        assert found == dict(zip(release.variants, release.counts, strict=True))
-    pairs, starts, ends = release_of("process map").to_pm4py()
-    assert ("register", "visit") in pairs and "register" in starts and "release" in ends
-
-
 def test_a_synthetic_log_that_rests_on_noise_says_so() -> None:
     mechanism = travas.Synthesis(1, "1e-6", alphabet=[f"a{number}" for number in range(9)])
     rare = {tuple(f"a{(7 * case + step) % 9}" for step in range(1 + case % 6)): 1 for case in range(30)}
     weak = with_random_bytes(mechanism, Seeded(3)).release(travas.Log.from_mapping(rare))
     (why,) = explain.warnings_of(weak)
     assert weak.variants and "generated from is noise" in why and why in words_of(weak)
-
-
-def test_a_synthetic_log_that_released_variants_describe_says_so() -> None:
-    mechanism = travas.Synthesis(1, "1e-6", alphabet=list("abcdefgh"))
-
-    def warned(frequent: int, others: int) -> bool:
-        random = np.random.default_rng(1)
-        rare = Counter(tuple(random.choice(list("abcdefgh"), 6).tolist()) for _ in range(others))
-        log = travas.Log.from_mapping({("a", "b", "c"): frequent} | rare)
-        return bool(explain.warnings_of(with_random_bytes(mechanism, Seeded(3)).release(log)))
-
-    assert warned(3000, 300) and not warned(30_000, 20_000)

@@ -112,12 +112,6 @@ def test_no_guarantee_no_report(tmp_path: Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
-def test_an_empty_release_has_a_report(tmp_path: Path) -> None:
-    path = anonymize({("a",): 1}, epsilon=1, delta="1e-9").write(tmp_path / "empty.xes.gz")
-    html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html").read_text()
-    assert machine(html)["account"] is None
-
-
 def test_the_history_is_that_of_the_ledger(tmp_path: Path, travas: Run, small_csv: Path) -> None:
     travas("budget", "create", "a <b> name", "--epsilon", 2, "--delta", "1e-3")
     out = tmp_path / "out.json"
@@ -220,9 +214,3 @@ def test_a_later_reason_does_not_replace_the_recorded_one(tmp_path: Path) -> Non
         "time": account.entries[0].time, "reason": "The first reason", "signed_off_by": "A. Officer",
     }  # fmt: skip
     assert "The first reason" in report.read_text() and "Another reason" in report.read_text()
-
-
-def test_a_synthetic_log_generated_again_says_so(tmp_path: Path) -> None:
-    made = package.synthesize(LOG, epsilon=5, delta="1e-6").regenerate(cases=50, seed=1)
-    path = made.write(tmp_path / "r.json")
-    assert "Generated again" in write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()

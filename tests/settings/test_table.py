@@ -35,6 +35,8 @@ COMMANDS = commands(typer.main.get_command(cli.app))
 
 def test_every_option_of_a_reading_a_mechanism_and_a_request_is_a_setting() -> None:
     of_mechanisms = {option for kind in MECHANISMS.values() for option in options_of(kind)} - {"person_table"}
+    of_rules = {field.name for field in attrs.fields(travas.Rules)} | {"reference_model"}
+    assert of_rules == {each.name for each in SETTINGS if each.section == "rules"}
     of_readings = {field.name for field in attrs.fields(travas.Reading)} - {"counted", "details"}  # of the mechanism
     of_requests = {*Request.__dataclass_fields__} - {"source", "reading", "existing", "origin", "approval"}
     of_periods = {field.name for field in attrs.fields(travas.Period)} - {"name"}
@@ -42,6 +44,7 @@ def test_every_option_of_a_reading_a_mechanism_and_a_request_is_a_setting() -> N
     of_functions = {name for each in functions for name in signature(each).parameters} - {
         *("source", "reading", "watch", "options")
     }
+    of_mechanisms, of_functions = of_mechanisms - {"rules"}, of_functions - {"rules"}
     assert of_mechanisms | of_readings | of_requests | of_periods | of_functions <= set(BY_NAME)
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from travas import LogError, ParameterError, Reading, TravasError, read
+from travas import LogError, Reading, TravasError, read
 from travas.log import questions as q
-from travas.log.log import Log
 from travas.log.questions import Details, Totals
 
 TIMES = Reading(details=Details("read"))
@@ -110,20 +109,6 @@ def test_times_need_a_timestamp_of_every_event_even_in_the_order_of_the_file(tmp
     assert sum(read(path, Reading()).counts) == 1
 
 
-def test_a_log_without_timestamps_is_refused_and_names_what_to_set(tmp_path: Path) -> None:
-    path = tmp_path / "log.xes"
-    path.write_text(xes_of([{"concept:name": "a", "when": "2024-01-01"}, {"concept:name": "b"}]))
-    some = frame(["2024-01-01", "", "2024-01-02"])
-    for log, field in ((path, "timestamp"), (some, "on_missing")):
-        with pytest.raises(LogError) as error:
-            read(log, Reading(order="file", details=Details("read")))
-        assert (error.value.field, error.value.other_fields) == (field, ("times",))
-        with pytest.raises(LogError) as ordered:
-            read(log, Reading(order="time", details=Details("read")))
-        assert "times=None" not in str(ordered.value)  # the order needs them as well
-    assert sum(read(path, Reading()).counts) == 1  # without times
-
-
 def test_every_event_without_a_timestamp_is_judged_alone(tmp_path: Path) -> None:
     path = tmp_path / "log.xes"
     untimed = [{"concept:name": "a"}]
@@ -134,15 +119,6 @@ def test_every_event_without_a_timestamp_is_judged_alone(tmp_path: Path) -> None
     assert dict(read(path, drop).items()) == {("b",): 1}
     with pytest.raises(LogError, match=r"1 event without a timestamp.*times=None"):
         read(path, TIMES)
-
-
-def test_text_that_is_not_a_timestamp_is_refused_in_the_first_reading(tmp_path: Path) -> None:
-    path = tmp_path / "log.xes"
-    path.write_text(xes_of([{"concept:name": "a", "time:timestamp": "yesterday"}]))
-    assert len(read(path)) == 1
-    for source in (path, frame(["yesterday"])):
-        with pytest.raises(LogError, match="'yesterday'.* is not a timestamp"):
-            read(source, Reading(order="file", details=Details("read")))
 
 
 NUMBERS = ["1.5", " 2", "2,5", "1e3", "1e400", "0x10", "inf", "nan", "1_000", "٣", "-0", "+7.25", "", "1\n"]
@@ -175,23 +151,6 @@ def test_an_attribute_of_the_trace_comes_before_those_of_its_events(tmp_path: Pa
         assert totals.value_sums(q.AttributeValues(attribute="absent", contribution=3)) == {None: 3}
 
 
-def test_attributes_that_are_not_constant_within_a_case_are_noted(tmp_path: Path) -> None:
-    times = [f"2024-01-0{day}T00:00:00Z" for day in (1, 2, 3)]
-    reading = Reading(ties="activity", details=Details("read", ("ward", "sex"), ("age",)))
-    columns: dict[str, list[Any]] = {"ward": ["A", None, "B"], "sex": ["f", None, "f"], "age": [None, 3.0, 4.0]}
-    path = tmp_path / "log.xes"
-    names = ("concept:name", "time:timestamp", *columns)
-    rows = zip("abc", times, *columns.values(), strict=True)
-    events = [{key: str(value) for key, value in zip(names, row, strict=True) if value is not None} for row in rows]
-    path.write_text(xes_of(events))
-    for source in (frame(times, **columns), path):
-        assert read(source, reading).notes == tuple(
-            f"the attribute {name!r} has several values in 1 case; the first one is used" for name in ("ward", "age")
-        )
-    path.write_text(xes_of(events, '<string key="ward" value="C"/><string key="age" value="5"/>'))
-    assert read(path, reading).notes == ()  # the trace itself has a value
-
-
 def test_in_the_order_of_the_file_the_first_value_counts() -> None:
     table = frame(["2024-01-02", "2024-01-01", "2024-01-01"], None, channel=[None, "web", "desk"])
     question = q.AttributeValues(attribute="channel", contribution=1)
@@ -203,7 +162,6 @@ def test_in_the_order_of_the_file_the_first_value_counts() -> None:
 
 REFUSED: dict[str, tuple[Any, Reading, str]] = {
     "numbers as times": (frame([1, 2]), TIMES, "'timestamp' has type Int64, whose values are not dates or timestamps"),
-    "clock times": (frame([datetime(2024, 1, 1).time()]), TIMES, "'timestamp' has type Time"),
     "unknown attribute": (
         frame(["2024-01-01"], None, chanel=["x"]),
         Reading(details=Details(attributes=("channel",))),
@@ -214,22 +172,7 @@ REFUSED: dict[str, tuple[Any, Reading, str]] = {
         Reading(details=Details(attributes=("age",))),
         "column 'age' has type Float64, whose values are not exact names",
     ),
-    "truths as numbers": (
-        frame(["2024-01-01"], None, age=[True]),
-        Reading(details=Details(numbers=("age",))),
-        "column 'age' has type Boolean, whose values are not numbers",
-    ),
-    "no timestamps": (
-        frame(["x"]).drop("timestamp"),
-        Reading(order="file", details=Details("read")),
-        "no timestamp column recognised",
-    ),
     "a mapping": ({("a",): 3}, TIMES, "times are to be measured, but the log was read without timestamps"),
-    "variants": (
-        Log.from_mapping({("a",): 3}),
-        Reading(details=Details(numbers=("age",))),
-        "the attribute 'age' is to be measured, but the log was read without it",
-    ),
 }
 
 
@@ -240,26 +183,6 @@ def test_what_cannot_be_measured_is_refused_by_the_schema(name: str) -> None:
         read(source, reading)
     assert "\n" not in str(error.value)
     assert name != "unknown attribute" or error.value.field == "attributes"
-
-
-def test_variants_that_were_read_with_details_can_be_read_again() -> None:
-    variants = read(frame(["2024-01-01", "2024-01-02"]), TIMES)
-    assert totals_of(variants) is variants.totals
-    assert repr(variants) == "Log(confidential)" and "2024" not in repr(variants.totals)
-    with pytest.raises(ParameterError, match="the attribute 'channel'"):
-        read(variants, Reading(details=Details("read", ("channel",))))
-    with pytest.raises(ParameterError, match="times are to be measured"):
-        totals_of(frame(["2024-01-01"], None, n=[1]), Reading(details=Details(numbers=("n",)))).sums(
-            q.Throughput(activities=("a",), contribution=1)
-        )
-
-
-def test_floats_of_pandas_are_numbers_but_not_names() -> None:
-    table = frame(["2024-01-01", "2024-01-02"], None, age=[None, 7.5]).to_pandas()
-    totals = totals_of(table, Reading(details=Details(numbers=("age",))))
-    assert totals.sums(q.AttributeBins(attribute="age", edges=(7, 8), contribution=1)).tolist() == [0, 1, 0, 0]
-    with pytest.raises(LogError, match="column 'age' is of type float64"):
-        read(table, Reading(details=Details(attributes=("age",))))
 
 
 def test_a_log_without_events_adds_nothing(tmp_path: Path) -> None:

@@ -12,20 +12,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import attrs
-import polars as pl
 import pytest
 from odd_files import excel
 
 import travas
 from conftest import Run
-from servers import Postgres
 from travas import Ledger, Optimal, doctor, read
 from travas.log.questions import Details
 from travas.pipeline import Request, run
-from travas.sources.columns import person_columns
 from travas.sources.example_log import hospital_log
 
 CASES = 400
@@ -90,7 +86,7 @@ def variants(events: Iterable[Event]) -> Counter[tuple[str, ...]]:
 def text(header: str, time: str, delimiter: str = ",", mark: str = ".", encoding: str = "utf-8") -> Callable[..., Any]:
     """Write a text table."""
 
-    def make(path: Path, events: list[Event], postgres: Any = None) -> Path:
+    def make(path: Path, events: list[Event]) -> Path:
         with path.open("w", encoding=encoding, newline="") as file:
             writer = csv.writer(file, delimiter=delimiter)
             writer.writerow(header.split("|"))
@@ -105,7 +101,7 @@ def text(header: str, time: str, delimiter: str = ",", mark: str = ".", encoding
 def with_states(header: str, time: str, begins: str, ends: str, delimiter: str) -> Callable[..., Any]:
     """Two rows for every event: when it begins and when it ends."""
 
-    def make(path: Path, events: list[Event], postgres: Any = None) -> Path:
+    def make(path: Path, events: list[Event]) -> Path:
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, delimiter=delimiter)
             writer.writerow(header.split("|"))
@@ -117,14 +113,14 @@ def with_states(header: str, time: str, begins: str, ends: str, delimiter: str) 
     return make
 
 
-def workbook(path: Path, events: list[Event], postgres: Any = None) -> Path:
+def workbook(path: Path, events: list[Event]) -> Path:
     header = ["Fall", "Aktivität", "Zeit", "Patienten-ID", "Kosten"]
     legend = [["Spalte", "Bedeutung"], *([f"Feld {n}", "…"] for n in range(30))]
     excel(path, {"Legende": legend, "Ereignisse": [header, *(event.cells for event in events)]})
     return path
 
 
-def months(path: Path, events: list[Event], postgres: Any = None) -> Path:
+def months(path: Path, events: list[Event]) -> Path:
     """A folder with a file for each month; only some of them have letters above ASCII."""
     path.mkdir()
     write = text("Fallnummer|Tätigkeit|Zeitpunkt|KVNR|Kosten", "%d.%m.%Y %H:%M", ";", ",", "cp1252")
@@ -133,55 +129,13 @@ def months(path: Path, events: list[Event], postgres: Any = None) -> Path:
     return path
 
 
-def frame(events: list[Event], *names: str) -> pl.DataFrame:
-    return pl.DataFrame([event.cells for event in events], schema=list(names), orient="row")
-
-
-def parquet(path: Path, events: list[Event], postgres: Any = None) -> Path:
-    frame(events, "case_id", "activity", "timestamp", "subject_id", "cost").write_parquet(path)
-    return path
-
-
-def sqlite(path: Path, events: list[Event], postgres: Any = None) -> Path:
+def sqlite(path: Path, events: list[Event]) -> Path:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE wards (id, name, beds, floor, phone, head)")
         connection.execute('CREATE TABLE "Ereignisse 1" (Fallnummer, Aktivität, Zeitpunkt, Patient, Kosten)')
         rows = [[event.case, event.activity, event.time.isoformat(" "), event.patient, event.cost] for event in events]
         connection.executemany('INSERT INTO "Ereignisse 1" VALUES (?, ?, ?, ?, ?)', rows)
     return path
-
-
-def duckdb(path: Path, events: list[Event], postgres: Any = None) -> Path:
-    import duckdb as library
-
-    rows = frame(events, "Fall-ID", "Maßnahme", "Zeitstempel", "PatNr", "Kosten").to_arrow()  # noqa: F841 (named in SQL)
-    with library.connect(path) as connection:
-        connection.execute("CREATE TABLE events AS SELECT * FROM rows")
-        connection.execute("CREATE TABLE a_departments AS SELECT 1 AS id, 'x' AS name")
-    return path
-
-
-def postgresql(path: Path, events: list[Event], postgres: Postgres) -> str:
-    from adbc_driver_postgresql.dbapi import connect
-
-    name = f"hospital_{uuid4().hex}"
-    with postgres.owner() as owner:
-        owner.execute(f"CREATE DATABASE {name}")
-    url = postgres.url.removesuffix("postgres") + name
-    table = frame(events, "Fall", "Ereignis", "Zeit", "Patientennummer", "Kosten")
-    owner_url = url.replace("reader@", f"postgres:{postgres.password}@")
-    with connect(owner_url, autocommit=True) as connection, connection.cursor() as cursor:
-        cursor.adbc_ingest("ereignisse", table.to_arrow())
-        cursor.adbc_ingest("anbieter", pl.DataFrame({"id": [1], "name": ["x"]}).to_arrow())
-        cursor.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
-    return url
-
-
-def pandas(path: Path, events: list[Event], postgres: Any = None) -> Any:
-    import pandas as library
-
-    made = text("Vorgang|Schritt|Datum|Patienten_Nr|Kosten", "%d.%m.%Y %H:%M", ";", mark=",")(path, events)
-    return library.read_csv(made, sep=";")
 
 
 @dataclass(frozen=True)
@@ -200,33 +154,20 @@ EXPORTS = (
     Export("german.csv", text("Fallnummer|Maßnahme|Zeitpunkt|Patientennummer|Kosten (€)", "%d.%m.%Y %H:%M", ";", ",", "cp1252"),
            "Patientennummer", lambda rows: shuffled(with_gaps(by_the_day(rows))),
            {"on_missing": "drop", "ties": "activity", "decimal": ","}, "Kosten (€)"),
-    Export("french.csv", text("Numéro de dossier|Étape|Horodatage|N° patient|Coût", "%d/%m/%Y %H:%M:%S", ";", ",", "utf-8-sig"),
-           "N° patient", with_gaps, {"on_missing": "drop", "decimal": ","}, "Coût"),
     Export("us.csv", text("Case ID|Activity|Complete Timestamp|MRN|Charges", "%m/%d/%Y %I:%M %p"), "MRN", shuffled,
            {"decimal": "."}, "Charges"),
     Export("states.csv", with_states("Fall-ID|Tätigkeit|Zeitstempel|Pat.-Nr.|Status", "%d.%m.%Y %H:%M:%S", "Beginn", "Ende", ";"),
            "Pat.-Nr.", list, {"where": (("Status", "Ende"),)}),
-    Export("lifecycle.csv", with_states("case|activity|time|NHS_Number|State", "%Y-%m-%dT%H:%M:%SZ", "started", "COMPLETED", ","),
-           "NHS_Number", shuffled, {"where": (("State", "COMPLETED"),)}),
     Export("two-sheets.xlsx", workbook, "Patienten-ID"),
     Export("months", months, "KVNR", with_gaps, {"on_missing": "drop", "decimal": ","}, "Kosten"),
-    Export("log.parquet", parquet, "subject_id"),
     Export("kis.sqlite", sqlite, "Patient", shuffled, {"table": "main.Ereignisse 1"}),
-    Export("kis.duckdb", duckdb, "PatNr", by_the_day, {"table": "main.events"}),
-    Export("postgres", postgresql, "Patientennummer", by_the_day, {"table": "public.ereignisse"}),
-    Export("pandas.csv", pandas, "Patienten_Nr", with_gaps, {"on_missing": "drop", "decimal": ","}, "Kosten"),
-    Export("ties.csv", text("case_id|activity|timestamp|customer_id|cost", "%Y-%m-%d"), "customer_id",
-           lambda rows: shuffled(by_the_day(rows)), {"ties": "activity", "decimal": "."}, "cost"),
-    Export("decimals.csv", text("case_id|activity|timestamp|Kundennummer|amount", "%Y-%m-%d %H:%M", ";", ","), "Kundennummer",
-           list, {"decimal": ","}, "amount"),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("export", EXPORTS, ids=lambda export: export.name)
-def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path) -> None:
     events = export.rows(exported())
-    server = request.getfixturevalue("postgres") if export.make is postgresql else None
-    source = export.make(tmp_path / export.name, events, server)
+    source = export.make(tmp_path / export.name, events)
     diagnosis = doctor(source)
     assert diagnosis.problems == () and diagnosis.choices == (), [each.text for each in diagnosis.findings]
     assert diagnosis.people[0] == export.person
@@ -284,25 +225,12 @@ def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(
 
 
 @pytest.mark.parametrize(
-    "column",
-    ["Patientennummer", "Patienten-ID", "PatientenID", "Patienten_Nr", "Patient-Nr.", "PatNr", "Pat.-Nr.", "PID", "KVNR",
-     "Versichertennummer", "MRN", "subject_id", "NHS_Number", "customer", "Kunde", "N° patient", "número de paciente",
-     "case:patient", "Bürger-ID"],
-)  # fmt: skip
-def test_columns_of_persons_are_known_by_name(column: str) -> None:
-    assert person_columns([column, "case_id", "Fallnummer", "ward", "Nr", "resource", "Patientenalter"]) == [column]
-
-
-@pytest.mark.parametrize(
     ("content", "what"),
     [
         (b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE a (b);\n", "an SQL dump"),
-        (b"--\n-- PostgreSQL database dump\n--\n", "an SQL dump"),
         (b"PGDMP" + b"\0" * 50, "a dump of PostgreSQL"),
         (b"SQLite format 3\0" + b"\0" * 90, "a SQLite database"),
-        (b"\0" * 8 + b"DUCK" + b"\0" * 90, "a DuckDB database"),
         (b"7z\xbc\xaf\x27\x1c" + b"\0" * 90, "an archive"),
-        (b"x" * 257 + b"ustar" + b"\0" * 90, "an archive"),
         (b"\xd0\xcf\x11\xe0" + b"\0" * 90, "an old or encrypted Office file"),
     ],
 )

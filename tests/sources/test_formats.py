@@ -4,7 +4,6 @@ import gzip
 import io
 import sys
 import zipfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,13 +120,6 @@ def test_standard_input(tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyP
     assert "standard input: is empty" in travas("doctor", "-", "--format", "csv").err
 
 
-def test_the_format_can_be_set(tmp_path: Path) -> None:
-    (tmp_path / "export.dat").write_bytes(CSV)
-    assert variants(tmp_path / "export.dat", format="csv") == EXPECTED
-    with pytest.raises(LogError, match="unsupported file extension; supported: .*; or set format"):
-        read(tmp_path / "export.dat")
-
-
 def test_a_folder_of_xes_is_one_log(tmp_path: Path) -> None:
     (tmp_path / "a.xes").write_bytes(XES)
     (tmp_path / "b.xes.gz").write_bytes(gzip.compress(xes(names=lambda case: f"b{case}").encode()))
@@ -158,18 +150,6 @@ def test_logs_in_memory() -> None:
         read([("a",)], Reading(lifecycle="complete"))
 
 
-def test_pm4py_agrees_about_what_both_accept(tmp_path: Path) -> None:
-    import pm4py
-
-    (tmp_path / "log.xes").write_text(xes(lifecycle=True))
-    log = pm4py.read_xes(str(tmp_path / "log.xes"), variant="iterparse", return_legacy_log_object=True)
-    assert variants(log) == variants(tmp_path / "log.xes") == dict(Counter(
-        tuple(event["concept:name"] for event in trace) for trace in log
-    ))  # fmt: skip
-    complete = {"lifecycle": "complete"}
-    assert variants(log, **complete) == variants(tmp_path / "log.xes", **complete) == EXPECTED
-
-
 @pytest.mark.parametrize(
     ("role", "first", "second"),
     [("case", "Fall-Nr.", "N° Dossier"), ("activity", "ACTIVITY_EN", "Maßnahme"), ("timestamp", "Date-Heure", "EVENTTIME"),
@@ -179,38 +159,3 @@ def test_names_are_recognised_unless_two_columns_have_one(role: str, first: str,
     assert recognised(role, ["x", first, "y"]) == first and recognised(role, ["x", "y", second]) == second
     assert recognised(role, [first, second]) is None and candidates(role, [first, second]) == [first, second]
     assert recognised(role, [first, second, STANDARD[role][0]]) == STANDARD[role][0]
-
-
-def test_all_missing_cells_are_named_at_once(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("case,activity,timestamp\n,a,2024-01-01\n1,,2024-01-01\n1,a,\n")
-    why = "1 event without a case, .*: 1 event without an activity, .*column .timestamp.: 1 event without a timestamp"
-    with pytest.raises(LogError, match=why):
-        read(tmp_path / "log.csv")
-
-
-@pytest.mark.parametrize(
-    ("form", "text", "seconds"),
-    [
-        ("epoch-seconds", "86400", 86400),
-        ("epoch-seconds", "0,5", 0.5),
-        ("epoch-milliseconds", "1500", 1.5),
-        ("epoch-microseconds", "-1000000", -1),
-        ("excel", "25569.5", 43200),
-        ("%m/%d/%Y %I:%M %p", "01/01/1970 01:00 PM", 46800),
-    ],
-)
-def test_numbers_as_times(form: str, text: str, seconds: float, tmp_path: Path) -> None:
-    from travas.sources.instants import UnknownFormatError, instants
-
-    assert instants(pl.Series([text, None]), form)[0].to_physical().to_list() == [round(seconds * 1e6), None]
-    for wrong in ("x", "1e5", "0x1", "1.", "١"):
-        with pytest.raises(UnknownFormatError):
-            instants(pl.Series([wrong]), form)
-
-
-def test_a_wrong_delimiter_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("case;activity;timestamp\n1;a;2024-01-01\n")
-    with pytest.raises(LogError) as error:
-        read(path, Reading(delimiter=","))
-    assert error.value.field == "delimiter"

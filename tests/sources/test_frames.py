@@ -31,10 +31,9 @@ def frame(**columns: Any) -> pd.DataFrame:
 @pytest.mark.parametrize("column", ["case_id", "activity", "timestamp", "person"])
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_an_object_column_holds_text_or_is_refused_with_the_conversion(value: Any, column: str) -> None:
-    conversion = "pd.to_datetime" if column == "timestamp" else r"astype\('string'\)"
     for values in (["x", value], [None, value], [value, value]):
         with pytest.raises(
-            LogError, match=rf"column '{column}' holds a value of type .* in row \d.*{conversion}"
+            LogError, match=rf"column '{column}' holds a value of type .* in row \d.*convert it"
         ) as error:
             read(frame(**{column: pd.Series(values, dtype=object)}), Reading(unit="person", max_cases=1))
         assert "\n" not in str(error.value) and len(str(error.value)) < 400
@@ -126,7 +125,7 @@ def test_polars_columns_of_objects_and_nested_types_are_refused(kind: str, colum
     whole = {"case_id": ["1", "2"], "activity": ["a", "b"], "timestamp": [1, 2], "person": ["p", "q"]}
     log = pl.DataFrame(whole).with_columns(NESTED[kind]().alias(column))
     for given in (log, log.lazy()):
-        with pytest.raises(LogError, match=rf"column '{column}' has type .*pl.col\('{column}'\).cast"):
+        with pytest.raises(LogError, match=rf"column '{column}' has type .*convert it to"):
             read(given, Reading(unit="person", max_cases=1))
     if kind not in ("scale", "float", "clock"):
         given = pl.DataFrame(whole).with_columns(NESTED[kind]().alias("timestamp"))

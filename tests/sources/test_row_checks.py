@@ -41,16 +41,3 @@ def test_starts_and_completions_are_noticed_whatever_the_column_is_called(
     table = {"Fall": ["1", "1", "2"], "Aktivität": ["a", "a", "b"], "Zeit": times, "Status": values}
     found = [each for each in doctor(pl.DataFrame(table)).findings if each.topic == "lifecycle"]
     assert [each.field for each in found] == said and all("'Status=" in each.text for each in found)
-
-
-def test_what_is_odd_in_rows_is_counted() -> None:
-    rows = [("1", "a", 2), ("1", "a", 2), ("1", "b", 2), ("1", "b", 1), (" 4", "A", 1), (None, "a ", 1)]
-    timed = [(case, activity, f"2024-01-01T00:00:0{second}") for case, activity, second in rows]
-    table = pl.DataFrame(timed, schema=["case_id", "activity", "timestamp"], orient="row")
-    said = "\n".join(finding.text for finding in doctor(table).findings)
-    for words in (
-        "1 event of a case with the same activity and time", "1 event at the same time as another activity",
-        "1 row before an earlier row", "1 cell of the case begin or end with a blank", "'a' (2) and 'A' (1)",
-        "1 cell of the activity begin or end with a blank", "2 cases, 4 activities",
-    ):  # fmt: skip
-        assert words in said

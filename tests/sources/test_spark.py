@@ -25,6 +25,7 @@ from travas.sources.spark import RemoteVariants
 from travas.trusted.guarantee import Counted
 from travas.trusted.samplers import Seeded
 
+pytestmark = pytest.mark.slow  # contract/test_adjacency.py has the quick run
 SINGLETONS = 5000
 LONG = 40
 
@@ -178,13 +179,6 @@ def test_one_clear_line(spark: Any, source: str, reading: Reading, words: str) -
     assert "\n" not in str(error.value) and "CANARY" not in str(error.value)
 
 
-def test_a_path_is_not_a_pattern(spark: Any, tmp_path: Path) -> None:
-    for name, activity in (("log[1]", "public"), ("log1", "secret")):
-        pl.DataFrame({"case": ["1"], "activity": [activity]}).write_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(ParameterError, match="takes for a pattern"):
-        read(f"spark:{tmp_path}/log[1].parquet")
-
-
 def test_the_name_of_a_folder_is_text_whatever_the_others_are(spark: Any, tmp_path: Path) -> None:
     def counted(*activities: str) -> dict[Any, int]:
         for activity in activities:
@@ -224,7 +218,6 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.slow
 def test_spark_connect(singletons: Path) -> None:
     """A separate server, and a client in a separate process that gets SPARK_REMOTE only."""
     if find_spec("grpc") is None:

@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from conftest import Run
 from travas import LogError, ParameterError, Reading, read
 from travas.sources.instants import _ISO_FORMATS, _parsed, instants
 
@@ -61,22 +60,6 @@ def test_a_missing_column_is_named_with_the_nearest(path: Path) -> None:
     assert variants(path, Reading(case="id", activity=("task",), timestamp="when")) == {("a",): 1}
 
 
-def test_ties(path: Path) -> None:
-    csv(path, "case_id,activity,timestamp,n\n1,b,2020-01-01,10\n1,a,2020-01-01,x\n1,c,2020-01-01,9\n1,d,2020-01-01,\n")
-    assert variants(path) == {("b", "a", "c", "d"): 1}
-    assert variants(path, Reading(ties="activity")) == {("a", "b", "c", "d"): 1}
-    assert variants(path, Reading(ties="n")) == {("c", "b", "a", "d"): 1}
-    with pytest.raises(ParameterError, match="ties is .* but order is 'file'"):
-        Reading(order="file", ties="activity")
-
-
-def test_several_columns_make_tuples(path: Path) -> None:
-    csv(path, "case_id,activity,phase\n1,a,start\n1,a,end\n2,b,start\n")
-    found = read(path, Reading(order="file", activity=("activity", "phase")))
-    assert dict(found.items()) == {(("a", "start"), ("a", "end")): 1, (("b", "start"),): 1}
-    assert found.columns == ("concept:name", "phase")
-
-
 @pytest.mark.parametrize(
     ("text", "reading"),
     [
@@ -110,10 +93,6 @@ def test_encodings(path: Path) -> None:
     for wrong in ("utf-99", "base64", "rot13", "punycode", "hz", "utf-7", "iso2022_jp", "unicode_escape"):
         with pytest.raises(ParameterError, match=wrong):
             Reading(encoding=wrong)
-
-
-def test_without_quoting_a_quote_is_a_letter(path: Path) -> None:
-    assert variants(csv(path, 'case_id,activity\n1,x"y\n'), Reading(order="file", quote="none")) == {('x"y',): 1}
 
 
 def test_gzip_faults(path: Path) -> None:
@@ -283,11 +262,3 @@ def test_a_format_that_strptime_cannot_use_is_refused_before_the_log_is_opened(f
         return
     with pytest.raises(LogError, match="no such file"):
         read("missing.csv", reading)
-
-
-def test_a_repeated_directive_is_one_clear_line(travas: Run, tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("case,activity,timestamp\n1,a,2020-01-01\n")
-    for form in ("%d%d", "%Y%Y"):
-        ran = travas("doctor", log, "--timestamp-format", form)
-        assert ran.code == 2 and "timestamp_format is" in ran.err and ran.err.count("\n") == 1

@@ -52,18 +52,6 @@ def test_case_numbers_are_known_by_their_text() -> None:
     assert sum(dict(read(units, PATIENT).items()).values()) == 2
 
 
-def test_events_of_a_case_may_leave_its_unit_out_but_not_change_it(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(HEAD + "1,a,\n1,b,p\n2,a,p\n3,a,q\n")
-    assert dict(read(path, PATIENT).items()) == {("a", "b"): 1, ("a",): 2}
-    path.write_text(HEAD + "1,a,p\n1,b,q\n")
-    with pytest.raises(LogError, match=r"the case '1' has several values of the unit 'patient'.*\[confidential"):
-        read(path, PATIENT)
-    path.write_text(HEAD + "1,a,p\n1,,q\n")
-    dropping = Reading(order="file", unit="patient", max_cases=2, on_missing="drop")
-    assert dict(read(path, dropping).items()) == {("a",): 1}
-
-
 def test_a_case_without_a_unit_is_dropped_or_refused(tmp_path: Path) -> None:
     table, tree = tmp_path / "log.csv", tmp_path / "log.xes"
     table.write_text(HEAD + "1,a,p\n2,a,\n3,b,\n")
@@ -92,11 +80,8 @@ def test_traces_of_one_name_are_one_case_of_one_person(tmp_path: Path) -> None:
     ("options", "why"),
     [
         ({"unit": "patient"}, "max_cases is not set; .* without looking at the log"),
-        ({"max_cases": 3}, "max_cases is set but unit is not"),
         ({"unit": "patient", "max_cases": 0}, "max_cases is 0: .* from 1 to 1,000"),
-        ({"unit": "", "max_cases": 2}, "unit is ''"),
         ({"unit": "case", "max_cases": 1}, "reserved for single cases"),
-        ({"unit": "patient", "max_cases": 2, "counted": "persons"}, "counted is 'persons'; use one of units, cases"),
         ({"unit": "patient", "max_cases": 2, "duplicate_cases": "separate"}, "cases have no unique names"),
     ],
 )
@@ -173,19 +158,6 @@ def test_persons_from_the_command_line(
         assert b"CANARY" not in text
     for shown in (ran.out, ran.err, checked.out, history.out):
         assert "CANARY" not in shown
-
-
-def test_doctor_and_compare_count_persons(travas: Run, clinic: Path, tmp_path: Path) -> None:
-    words = ("--unit", "patient", "--max-cases", 3)
-    facts = json.loads(travas("doctor", clinic, *words, "--json").out)["size"]
-    assert facts["cases"] == 903 and facts["unit"] == "patient" and facts["counted"] == "units"
-    assert "at most 3 different variants per person" in travas("doctor", clinic, *words).out
-    out = tmp_path / "out.xes"
-    assert travas("anonymize", clinic, *SIGNED, *words, "-o", out).code == 0
-    ran = travas("compare", clinic, out, *words, "--metrics", "case_coverage", "--json")
-    assert json.loads(ran.out)["case_coverage"] == pytest.approx(900 / 903)
-    alone = travas("compare", clinic, out, "--metrics", "case_coverage", "--json")  # the guarantee file names the unit
-    assert alone.code == 0 and alone.out == ran.out
 
 
 @pytest.mark.parametrize("unit", ["patient", "case:patient"])

@@ -1,6 +1,5 @@
 """Times of synthetic logs: shrinkage, durations, calendars and clocks."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -10,11 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from timed_log import FIRST_DAY, timed_frame
 from travas import Synthesis, SyntheticRelease, Times, read
-from travas.log.calendar import BLOCKS
 from travas.log.options import weeks_of
 from travas.log.questions import Details
 from travas.mechanisms.mechanism import with_random_bytes
@@ -22,10 +19,8 @@ from travas.sources.reading import Reading
 from travas.synthesis.arrivals import Arrivals
 from travas.synthesis.durations import DurationShares
 from travas.synthesis.event_times import CalendarShares, bucket_of_throughput, hour_of_week, week_of, zone_of
-from travas.synthesis.measurements import TimeMeasurements, choose_blocks
-from travas.synthesis.shrinkage import Floats, deviating, shrunk, uniform
+from travas.synthesis.shrinkage import shrunk, uniform
 from travas.trusted.samplers import Seeded
-from travas.trusted.stages import STANDARD_DEVIATION
 
 ZONE = "Europe/Berlin"
 
@@ -67,15 +62,6 @@ def test_the_tree_always_returns_shares(noisy: list[float], deviation: float) ->
     assert shares.min() >= 0 and shares.sum() == pytest.approx(1)
 
 
-def test_only_what_noise_hardly_explains_differs_from_the_prior() -> None:
-    prior = np.tile([0.5, 0.5, 0.0], (3, 1))
-    noisy = np.array([[103.0, 97.0, 1.0], [160.0, 40.0, 1.0], [-4.0, 1.0, 2.0]])
-    rows, own = deviating(noisy, 3.0, prior)
-    assert rows[0] == pytest.approx(prior[0]) and rows[2] == pytest.approx(prior[2])
-    assert rows[1, 0] == pytest.approx(0.8, abs=0.01) and rows[1, 2] == 0
-    assert own.tolist() == [False, True, False]
-
-
 # ------------------------------------------------------------------------------------------------ zones and calendars
 
 
@@ -90,12 +76,6 @@ def test_wall_clocks_agree_with_the_standard_library(zone: str) -> None:
     assert np.mean(back == local) > 0.99  # hours that a change skips or repeats are the exception
 
 
-def test_weeks_and_hours_begin_on_monday() -> None:
-    monday = np.array([FIRST_DAY])
-    assert hour_of_week(monday).tolist() == [0] and hour_of_week(monday - 1).tolist() == [167]
-    assert week_of(monday).tolist() == (week_of(monday - 1) + 1).tolist()
-
-
 def test_generated_cases_start_when_cases_start() -> None:
     made = release()
     starts = zone_of("UTC").to_local(np.array([case[0] for case in cases(made)], dtype=float))
@@ -104,20 +84,6 @@ def test_generated_cases_start_when_cases_start() -> None:
     assert np.mean((hours % 24 >= 8) & (hours % 24 < 16)) > 0.8
     year = (starts >= FIRST_DAY) & (starts < FIRST_DAY + 52 * 604_800)
     assert np.mean(year) > 0.95
-
-
-def test_weeks_are_measured_in_the_recorded_period_and_a_block_more_at_either_end() -> None:
-    blocks = np.zeros(BLOCKS, dtype=np.int64)
-    assert choose_blocks(blocks + (np.arange(BLOCKS) == 5), 10, 3.0).tolist() == [4, 5, 6]  # the largest one
-    blocks[[0, 38, 40, 41, 42, 45, 127]] = [200, 130, 119, 500, 121, 400, 119]  # 10·3·4 = 120 is certain
-    assert choose_blocks(blocks, 10, 3.0).tolist() == [40, 41, 42, 43]
-    blocks[[0, 1]] = [900, 119]
-    assert choose_blocks(blocks, 10, 3.0).tolist() == [0, 1]
-    blocks[40] = 121
-    blocks[127] = 1000
-    assert choose_blocks(blocks, 10, 3.0).tolist() == [126, 127]
-    blocks[[0, 127]] = 0
-    assert choose_blocks(blocks, 10, 3.0).tolist() == list(range(37, 44))
 
 
 def test_a_stated_period_and_longest_case_bound_what_is_generated_and_cost_nothing() -> None:
@@ -136,40 +102,6 @@ def test_a_stated_period_and_longest_case_bound_what_is_generated_and_cost_nothi
         durations.longest == 86_400
         and durations.throughput.argmax() < bucket_of_throughput(np.array([86_400.0]))[0] + 1
     )
-
-
-def measured_starts(cases: Floats, deviation: float, seed: int = 1) -> TimeMeasurements:
-    """What is measured of cases that start in these numbers in the weeks of some blocks, with this noise in all stages."""
-    made = release().measurements
-    assert made.times is not None
-    random, scale = np.random.default_rng(seed), STANDARD_DEVIATION / deviation
-    blocks = cases.reshape(-1, 64)
-
-    def noisy(sums: Floats) -> NDArray[np.int64]:
-        return np.round((sums + deviation * random.normal(size=sums.shape)) * scale).astype(np.int64)
-
-    first = np.arange(20, 20 + len(blocks))
-    all_blocks = np.zeros(BLOCKS)
-    all_blocks[first] = blocks.sum(axis=1)
-    return replace(
-        made.times, blocks=first, start_blocks=noisy(all_blocks), start_weeks=noisy(blocks),
-        start_spans=noisy(blocks.reshape(-1, 8, 8).sum(axis=2)),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(("first", "last", "deviation"), [(70, 150, 10.0), (3, 187, 10.0), (100, 101, 1.0)])
-def test_the_curve_of_arrivals_ends_where_the_log_ends(first: int, last: int, deviation: float) -> None:
-    made = release().measurements
-    scale = round(STANDARD_DEVIATION / deviation)
-    contributions = {**made.contributions, **dict.fromkeys(("start blocks", "start spans", "start weeks"), scale)}
-    cases = np.zeros(3 * 64)
-    cases[first:last] = 30 + 20 * np.sin(np.arange(first, last) / 10)
-    found = Arrivals.of(replace(made, contributions=contributions), measured_starts(cases, deviation))
-    assert abs(found.first - 20 * 64 - first) <= 4 and abs(found.first + len(found.shares) - 20 * 64 - last) <= 4
-    shares = np.zeros(3 * 64)
-    shares[found.first - 20 * 64 :][: len(found.shares)] = found.shares
-    assert shares.sum() == pytest.approx(1)
-    assert np.abs(np.cumsum(shares) - np.cumsum(cases) / cases.sum()).max() < (0.05 if last - first > 1 else 1)
 
 
 def test_the_calendar_of_noise_alone_is_even() -> None:

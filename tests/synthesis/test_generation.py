@@ -8,13 +8,13 @@ import attrs
 import numpy as np
 import pytest
 
-from travas import Log, LogError, ParameterError
+from travas import Log, LogError
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW
 from travas.releases.synthetic_log import SyntheticRelease
-from travas.synthesis.chain import Chain, choose_pairs
+from travas.synthesis.chain import Chain
 from travas.synthesis.generation import (
     Lengths,
     Tilt,
@@ -110,30 +110,6 @@ def _empty(lengths: Any = None, contribution: int = 1000) -> Measurements:
 
 
 # ------------------------------------------------------------------------------------------------------- the chain
-
-
-def test_order_two_is_chosen_where_pairs_are_strong() -> None:
-    strong = np.zeros((5, 5))
-    strong[0, 0], strong[1, 2] = 500, 400
-    pairs = choose_pairs(strong, 10, 12)
-    assert pairs is not None and pairs.tolist() == [[0, 1], [1, 3]]
-    assert choose_pairs(strong / 10, 10, 12) is None
-    assert choose_pairs(np.zeros((1, 1)), 10, 12) is None
-    weak = strong.copy()
-    weak[2:4, :4] = 100  # most of the mass is in weak pairs
-    assert choose_pairs(weak, 10, 12) is None
-
-
-def test_transitions_of_released_variants_are_kept_sooner() -> None:
-    size = states(2)
-    noisy = np.where(cells(2), 1.0, 0.0) * STANDARD_DEVIATION  # one standard deviation everywhere
-    noisy[1, 2] = 0.4 * STANDARD_DEVIATION  # a → b
-    measurements = replace(
-        _empty(), variants=((("a", "b"), 10**6),), activities=("a", "b"), transitions=noisy.astype(np.int64),
-        refinement=np.zeros((0, size), dtype=np.int64), pairs=np.empty((0, 2), dtype=np.int64),
-    )  # fmt: skip
-    kept = np.argwhere(Chain.of(measurements).targets > 0).tolist()
-    assert kept == [[0, 0], [3, 4]]  # START → a and b → END, but not a → b
 
 
 @pytest.mark.parametrize("epsilon", ["1", "4", "20"])
@@ -272,9 +248,3 @@ def test_quality_tells_signal_from_noise() -> None:
     assert poor.cases.mostly_noise or poor.noise_share == 1
     empty = released(log={}).quality()
     assert empty.pairs == () and empty.noise_share == 1
-
-
-def test_wrong_sizes_are_refused() -> None:
-    for wrong in (-1, True, 10**12):
-        with pytest.raises(ParameterError, match="cases is"):
-            released().regenerate(cases=wrong)

@@ -7,14 +7,13 @@ import pytest
 
 import travas as travas_package
 from conftest import Run
-from travas import explain
 from travas.errors import LogError, VerificationError
 from travas.outputs.write import write_hospital_log
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 
 
-@pytest.mark.parametrize("name", ["s.xes.gz", "s.csv", "s.parquet"])
+@pytest.mark.parametrize("name", ["s.xes.gz", "s.parquet"])
 def test_more_is_generated_from_a_log_of_any_format(name: str, tmp_path: Path, travas: Run) -> None:
     log, out, more = write_hospital_log(tmp_path / "hospital.csv"), tmp_path / name, tmp_path / "more.json"
     assert travas("synthesize", log, *PARAMETERS, "-o", out).code == 0
@@ -34,17 +33,3 @@ def test_more_is_generated_from_a_log_of_any_format(name: str, tmp_path: Path, t
     with pytest.raises(LogError):
         travas_package.open_release(out)
     assert travas("synthesize", "--from", out, "--cases", 50, "-o", tmp_path / "x.json").code == 2
-
-
-def test_what_travels_with_a_synthetic_log_says_what_is_coarse(tmp_path: Path, travas: Run) -> None:
-    log, out = write_hospital_log(tmp_path / "hospital.csv"), tmp_path / "s.csv"
-    rows = log.read_text().splitlines()
-    log.write_text("\n".join([f"{rows[0]},age", *(f"{row},{len(row) % 90}" for row in rows[1:])]))
-    made = travas("synthesize", log, *PARAMETERS, "--attributes", "age=20,40,60", "-o", out)
-    assert made.code == 0, made.err
-    text = (tmp_path / "s.csv.README.txt").read_text()
-    opened = travas_package.open_release(out)
-    assert isinstance(opened, travas_package.SyntheticRelease)
-    assert all(f"{name}: {words}" in text for name, words in explain.details_in_words(opened.quality()))
-    assert "medians" in text and "age: values from 60 on" in text and "measurements.json" in text
-    assert text.count(" → ") >= len(opened.quality().mostly_noise) > 0

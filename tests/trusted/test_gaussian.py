@@ -4,7 +4,6 @@ import os
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -267,13 +266,6 @@ def test_a_new_key_passes_as_rarely_as_promised() -> None:
 
     assert not shown(one.threshold)
     assert shown(one.threshold - one.contribution)
-
-
-def test_blocks_and_sizes() -> None:
-    assert [len(discrete_gaussian(size, os.urandom)) for size in (0, 1, 5)] == [0, 1, 5]
-    large = discrete_gaussian((1 << 17) + 3, os.urandom)
-    assert len(large) == (1 << 17) + 3
-    assert all(a != b for a, b in pairwise(large[-4:].tolist()))
 
 
 def test_a_stage_is_drawn_once() -> None:

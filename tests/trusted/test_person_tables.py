@@ -80,7 +80,7 @@ def scaled(parts: Sequence[int]) -> list[int]:
 
 
 @given(small_weights, st.integers(1, 3), st.fractions(Fraction(1, 100), 8, max_denominator=100))
-@settings(max_examples=200)
+@settings(max_examples=30)
 def test_never_below_the_brute_force_on_any_table(parts: list[int], counts: int, epsilon: Fraction) -> None:
     """Gaussian or not, with gaps, one-sided, of one entry."""
     weights = scaled(parts)

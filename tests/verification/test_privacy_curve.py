@@ -1,15 +1,12 @@
 """Privacy curves: against brute force on small tables, against other code, and against the stated (ε, δ)."""
 
-import json
 import math
 from fractions import Fraction
 from itertools import pairwise, product
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import Run
 from exact_losses import excess, outputs
 from travas import Mechanism, PrivacyUnit
 from travas.errors import VerificationError
@@ -122,14 +119,3 @@ def test_no_curve_without_a_guarantee() -> None:
     assert tree.guarantee().standing is Standing.NOT_ESTABLISHED and tree.unit == ONE_CASE
     with pytest.raises(VerificationError, match="not established"):
         privacy_curve(tree)
-
-
-def test_the_command_line_prints_it(travas: Run, tmp_path: Path, small_csv: Path) -> None:
-    out = tmp_path / "release.json"
-    assert travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out).code == 0
-    ran = travas("verify", f"{out}.guarantee.json", "--curve")
-    assert ran.code == 0 and "Worst-case δ at other ε" in ran.out and "exact" in ran.out
-    stated = json.loads(travas("verify", f"{out}.guarantee.json", "--curve", "--json").out)["curve"]
-    at_one = next(point for point in stated if point["epsilon"] == "1")
-    assert Fraction(at_one["at_most"]) <= Fraction("1.001e-6") and len(stated) == 17
-    assert "curve" not in json.loads(travas("verify", f"{out}.guarantee.json", "--json").out)

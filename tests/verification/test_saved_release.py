@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 import travas
 from travas import Standing
-from travas.errors import VerificationError
 from travas.log.traces import Trace
 from travas.trusted.samplers import Seeded
 
@@ -47,14 +45,6 @@ def patients(folder: Path) -> Path:
     return path
 
 
-def signed(path: Path) -> None:
-    """State the digest that a release has now in its guarantee."""
-    guarantee = Path(f"{path}.guarantee.json")
-    stated = json.loads(guarantee.read_text())
-    stated["release"]["sha256"] = sha256(path.read_bytes()).hexdigest()
-    guarantee.write_text(json.dumps(stated))
-
-
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_opens_as_it_was(name: str, tmp_path: Path) -> None:
     made = RELEASES[name](tmp_path)
@@ -84,57 +74,3 @@ def test_a_guarantee_file_of_another_standing_is_refused(name: str, tmp_path: Pa
     guarantee.write_text(json.dumps(json.loads(guarantee.read_text()) | {"standing": "not established"}))
     with pytest.raises(travas.LogError):
         travas.open_release(path)
-
-
-def test_a_synthetic_log_that_is_opened_can_be_generated_again(tmp_path: Path) -> None:
-    made = travas.synthesize(LOG, epsilon=2, delta="1e-3")
-    again = travas.open_release(made.write(tmp_path / "release.json"))
-    assert isinstance(again, travas.SyntheticRelease)
-    one, other = again.regenerate(cases=70, seed=3), made.regenerate(cases=70, seed=3)
-    assert (one.variants, one.counts, one.notices) == (other.variants, other.counts, other.notices)
-
-
-def test_it_can_be_written_in_another_format(tmp_path: Path) -> None:
-    made = RELEASES["variants"](tmp_path)
-    made.write(tmp_path / "release.json")
-    travas.open_release(str(tmp_path / "release.json")).write(tmp_path / "release.xes.gz")
-    assert dict(travas.read(tmp_path / "release.xes.gz").items()) == dict(zip(made.variants, made.counts, strict=True))
-
-
-DAMAGES: dict[str, dict[str, Any]] = {
-    "no facts": {"release": []},
-    "an unknown mechanism": {"description": {"mechanism": "x", "epsilon": "1", "delta": "1e-6"}},
-    "a module": {"description": {"mechanism": "os:system", "epsilon": "1", "delta": "1e-6"}},
-    "another kind": {"kind": "process map"},
-    "a third kind": {"kind": "synthetic log"},
-    "a reading of text": {"reading": "x"},
-    "no description": {"description": None},
-    "wrong counts": {"frequencies": "x"},
-    "a lone surrogate": {"assumptions": ["\ud800"]},
-}
-
-
-@pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_guarantee_file_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    RELEASES["variants"](tmp_path).write(tmp_path / "release.json")
-    path = tmp_path / "release.json.guarantee.json"
-    stated = json.loads(path.read_text())
-    for field, value in DAMAGES[name].items():
-        (stated if field in stated else stated["release"])[field] = value
-    path.write_text(json.dumps(stated))
-    with pytest.raises((travas.LogError, VerificationError)) as refused:
-        travas.open_release(tmp_path / "release.json")
-    assert str(refused.value).startswith(str(tmp_path / "release.json")) and "\n" not in str(refused.value)
-
-
-def test_files_that_are_missing_or_of_another_format_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(travas.LogError, match=r"release\.json\.guarantee\.json: cannot be opened"):
-        travas.open_release(tmp_path / "release.json")
-    RELEASES["variants"](tmp_path).write(tmp_path / "release.csv")
-    with pytest.raises(travas.LogError, match="contain all of a release"):
-        travas.open_release(tmp_path / "release.csv")
-    RELEASES["variants"](tmp_path).write(tmp_path / "release.json")
-    (tmp_path / "release.json").write_text("{}")
-    signed(tmp_path / "release.json")
-    with pytest.raises(travas.LogError, match="not a release of travas"):
-        travas.open_release(tmp_path / "release.json")

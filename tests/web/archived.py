@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 import travas
@@ -91,3 +93,15 @@ class Bench:
     def close(self) -> None:
         self.browser.close()
         self.bench.close()
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    found = Bench.at(tmp_path_factory.mktemp("bench"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def releases(bench: Bench) -> dict[str, Record]:
+    return {kind: bench.made(**options) for kind, options in KINDS.items()}

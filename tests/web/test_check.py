@@ -1,28 +1,18 @@
 """Check: a zip of travas is verified and shown, a changed one is not, and a zip of others writes nothing elsewhere."""
 
+# ruff: noqa: F401, F811
+
 import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from archived import KINDS, Bench, quiet
+from archived import KINDS, Bench, bench, quiet, releases
 
 from travas.errors import LogError, VerificationError
 from travas.web.check import MOST_FILES, verified
 from travas.web.releases import Record
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    found = Bench.at(tmp_path_factory.mktemp("bench"))
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
-def releases(bench: Bench) -> dict[str, Record]:
-    return {kind: bench.made(**options) for kind, options in KINDS.items()}
 
 
 def bundle(bench: Bench, record: Record) -> Path:
@@ -100,8 +90,3 @@ def test_a_zip_writes_nothing_elsewhere_and_has_limits(tmp_path: Path, releases:
     (inner / "torn.zip").write_bytes(b"PK\x03\x04 torn")
     with pytest.raises(LogError):
         verified(inner, "torn.zip", quiet)
-
-
-def test_nothing_sent_is_said_so(bench: Bench) -> None:
-    assert bench.browser.post("/check", data={"x": "1"}).status_code == 400
-    assert "Choose files" in bench.page("/check")

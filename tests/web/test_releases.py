@@ -137,9 +137,3 @@ def test_the_process_of_a_release_that_survives_its_server_is_seen(bench: Bench)
     bench.archive.ended(record.id)
     with reserved(release_files(bench.archive.folder(record.id) / RELEASE), "fail"):
         assert bench.get(record).state == "running"
-
-
-def test_another_user_s_archive_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(TravasError):
-        Archive(tmp_path / "file")

@@ -1,29 +1,19 @@
 """Result: what its screens show is what was released, decisions are kept, and nothing true of the log is on a public screen."""
 
+# ruff: noqa: F401, F811
+
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from archived import KINDS, Bench
+from archived import KINDS, Bench, bench, releases
 
 import travas
 from travas.report.view import covering
 from travas.web.releases import VIEW, Record, finish
 from travas.web.result import PANELS
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    found = Bench.at(tmp_path_factory.mktemp("bench"))
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
-def releases(bench: Bench) -> dict[str, Record]:
-    return {kind: bench.made(**options) for kind, options in KINDS.items()}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,34 +75,6 @@ def test_names_of_activities_are_text(bench: Bench, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ variants
 
 
-def content(*cases: float, missing: float = 0) -> dict[str, object]:
-    rows = [
-        {"trace": [[number, 1]], "cases": count, "interval": None, "label": ""} for number, count in enumerate(cases)
-    ]
-    names = [f"step {number}" for number in range(len(cases))]
-    return {"rows": rows, "names": names, "number": len(cases), "total": sum(cases) + missing, "noun": "cases"}
-
-
-def test_the_slider_says_how_many_variants_cover_a_share() -> None:
-    log = content(50, 30, 15, 5)
-    needed = {share: covering(log, {"coverage": str(share)})["needed"] for share in (1, 50, 51, 80, 95, 100)}
-    assert needed == {1: 1, 50: 1, 51: 2, 80: 2, 95: 3, 100: 4}
-    part = covering(content(50, 30, missing=20), {"coverage": "100"})
-    assert (part["most"], part["coverage"], part["needed"]) == (80, 80, 2)
-    assert covering(log, {"coverage": "x" * 50})["coverage"] == 80
-
-
-def test_ten_thousand_variants_are_paged_and_searched() -> None:
-    log = content(*range(10_000, 0, -1))
-    first = covering(log, {"coverage": "100"})
-    assert len(first["rows"]) == 25 and first["last"] == 400
-    assert covering(log, {"coverage": "100", "page": "400"})["first"] == 9_975
-    assert covering(log, {"coverage": "100", "page": "9999"})["page"] == 400
-    found = covering(log, {"coverage": "100", "search": "STEP 99"})
-    assert found["found"] == 111 and found["rows"][0]["trace"] == [[99, 1]]
-    assert covering(content(), {})["rows"] == []
-
-
 # ------------------------------------------------------------------------------------- decisions, files and the log
 
 
@@ -156,24 +118,6 @@ def test_files_that_a_killed_process_did_not_write_are_written_when_the_page_is_
     bench.page(f"/result/{record.id}")
     bench.wait()
     assert "Download" in bench.page(f"/result/{record.id}") and (folder / record.bundle).is_file()
-
-
-def test_files_that_cannot_be_written_are_tried_again_only_when_asked(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record = bench.made(**KINDS["process map"])
-    folder = bench.archive.folder(record.id)
-    for name in (record.bundle, f"{record.stem}.json"):
-        (folder / name).unlink()
-    (folder / f"{record.stem}.json").mkdir()
-    bench.page(f"/result/{record.id}")
-    bench.wait()
-    jobs = len(bench.bench.jobs)
-    assert "is a directory" in bench.page(f"/result/{record.id}") and len(bench.bench.jobs) == jobs
-    (folder / f"{record.stem}.json").rmdir()
-    bench.page(f"/result/{record.id}?again=1")
-    bench.wait()
-    assert "Download" in bench.page(f"/result/{record.id}")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -87,12 +87,6 @@ def test_the_app_is_for_this_machine() -> None:
         listener("127.0.0.1", opened.getsockname()[1])
 
 
-def test_the_name_of_the_app_is_kept_and_differs(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    assert own_name(tmp_path / "one") == own_name(tmp_path / "one") != own_name(tmp_path / "two")
-
-
 def test_uploads_are_for_the_owner_and_deleted(tmp_path: Path) -> None:
     root = tmp_path / f"travas-web-{os.getuid()}"
     left = root / "left"

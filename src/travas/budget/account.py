@@ -19,8 +19,7 @@ from ..log.log import EVERY_TRACE
 from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
-from .accounting import Spending, basic, compose
-from .periods import ChargedPeriod, alternatives, disjoint_spans
+from .accounting import ChargedPeriod, Spending, alternatives, basic, compose, disjoint_spans
 
 CompositionRule = Literal["basic", "exact"]
 """How releases compose: by Σε and Σδ, or by the privacy losses of their noise tables."""
@@ -137,11 +136,6 @@ class Entry:
         """
         return cls(dataset, Spending.of(mechanism), location, case or None, period, approval)
 
-    @property
-    def standing(self) -> Standing | None:
-        """How the guarantee of the release is known to hold."""
-        return self.spending.standing
-
     def as_json(self) -> dict[str, int | str | None]:
         """Return all fields. The location is only for the owner of the ledger."""
         unit, approval = self.spending.unit, attrs.asdict(self.approval)
@@ -157,7 +151,7 @@ class Entry:
             "case": self.case,
             "period": None if self.period is None else self.period.name,
             "minimum_cases": self.spending.description.get("minimum_cases"),
-            "standing": str(self.standing),
+            "standing": str(self.spending.standing),
             "software": self.software,
             **{name: text or None for name, text in approval.items()},
             "policy": None if self.policy is None else self.policy["name"],
@@ -261,15 +255,11 @@ class Account:
         """A description of what is left."""
         if self.budget is None:
             return "recorded; no budget"
+        span = " in this year" if self.budget.span == "year" else ""
         if self.left is not None:
-            return f"{in_words(self.left)} left of {self.budget}{self._span}"
+            return f"{in_words(self.left)} left of {self.budget}{span}"
         used, (epsilon, delta) = rounded_up(self.delta_used or Fraction(0), 4), map(as_text, self.budget.total)
-        return f"δ = {used} used of {delta} at ε = {epsilon}, exactly composed{self._span}"
-
-    @property
-    def _span(self) -> str:
-        """The end of a sentence about the budget."""
-        return " in this year" if self.budget is not None and self.budget.span == "year" else ""
+        return f"δ = {used} used of {delta} at ε = {epsilon}, exactly composed{span}"
 
     def as_json(self) -> dict[str, Any]:
         """Return what was spent and what is left, as plain values. The location is only for the owner of the ledger."""
@@ -302,7 +292,7 @@ class Account:
     @property
     def has_unknown_cost(self) -> bool:
         """Whether a release without an established guarantee was charged."""
-        return any(entry.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
+        return any(entry.spending.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
 
     def adds_up(self, earlier: Entry, release: Entry) -> bool:
         """Whether a charge is about the same units as a release to this account, so that their costs add up."""
@@ -348,7 +338,10 @@ class Account:
         asked = in_words((spending.epsilon, spending.delta))
         if budget.composition == "exact":
             asked += f", for a total of δ = {rounded_up(max(map(budget.delta_used, together)), 4)}"
-        raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released")
+        raise BudgetError(
+            f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released; use a smaller epsilon or "
+            "delta, or release nothing more about the same people"
+        )
 
     def _check_unit(self, release: Entry) -> None:
         """Refuse a unit, or a definition of a case, that is not that of the earlier releases."""
@@ -356,19 +349,18 @@ class Account:
         if self.unit is not None:
             self._check_column(self.unit, now)
             return
+        why = "its releases have the {} {!r}, this one has {!r}; such guarantees do not compose"
         for entry in self.entries:
             before = entry.spending.unit
             if before.name != now.name:
-                why = f"its releases have the unit {before.name!r}, this one has {now.name!r}; such guarantees do not compose"
                 remedy = f"use {'no unit and no max_cases' if before.is_case else f'unit={before.name!r}'}, or another data set"
                 if self.dataset is not None and not before.is_case and not now.is_case:
                     remedy += f"; if both identify the same persons, run {_naming_command(self, 'person', now.name)}"
-                raise self._refused(why, remedy, "unit")
+                raise self._refused(why.format("unit", before.name, now.name), remedy, "unit")
             if not _same_case(entry.case, release.case):
-                cases = entry.case, release.case
-                field = "duplicate_cases" if EVERY_TRACE in cases else "case"
-                why = f"its releases have the case {cases[0]!r}, this one has {cases[1]!r}; such guarantees do not compose"
-                raise self._refused(why, f"use the {field} of the earlier releases, or another data set", field)
+                field = "duplicate_cases" if EVERY_TRACE in (entry.case, release.case) else "case"
+                remedy = f"use the {field} of the earlier releases, or another data set"
+                raise self._refused(why.format("case", entry.case, release.case), remedy, field)
 
     def _check_column(self, unit: UnitName, protected: PrivacyUnit) -> None:
         """Refuse a unit that is not known to be that of the data set. The first release may use any column."""

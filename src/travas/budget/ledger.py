@@ -264,11 +264,10 @@ class Ledger:
             if name not in book.names:
                 alike = next((each for each in book.names if comparable(each) == comparable(name)), None)
                 if alike is not None:
-                    why = f"differs from the existing {alike!r} only in case or width"
-                    raise ParameterError(f"{name}: {why}; use another name", field="dataset")
+                    raise _taken(name, f"differs from the existing {alike!r} only in case or width")
                 ledger.append({"kind": "data set", "time": now(), "dataset": name})
             elif budget is None:
-                raise ParameterError(f"{name}: already exists in {self.path}; use another name", field="dataset")
+                raise _taken(name, f"already exists in {self.path}")
             if budget is not None:
                 _check_new_budget(book.account(name))
                 ledger.append({"kind": "budget", "time": now(), "dataset": name, "budget": plain(budget)})
@@ -378,13 +377,15 @@ class Ledger:
 
 def _check_new_budget(account: Account) -> None:
     """Refuse a second budget, and one for an account whose costs are not known."""
-    why = ""
     if account.budget is not None:
-        why = f"already has a budget, {account.budget}, and a budget is never changed"
-    elif account.has_unknown_cost:
+        raise _taken(account.label, f"already has a budget, {account.budget}, and a budget is never changed")
+    if account.has_unknown_cost:
         why = "the guarantee of a release charged to it is not established, so what was spent is not known"
-    if why:
-        raise ParameterError(f"{account.label}: {why}; use another name", field="dataset")
+        raise _taken(account.label, why)
+
+
+def _taken(name: str, why: str) -> ParameterError:
+    return ParameterError(f"{name}: {why}; use another name", field="dataset")
 
 
 def _checked_unit(unit_name: str) -> str:

@@ -77,15 +77,13 @@ def open_ledger(path: Path, missing: Callable[[Path], None] | None = None) -> It
     """
     import sqlite3
 
-    if "\0" in str(path):
-        raise LedgerError(f"{str(path)!r}: is not a valid path; use another ledger")
     try:
         if missing is not None and not os.path.lexists(path):
             missing(path)
-        if path.is_dir():
-            raise LedgerError(f"{path}: is a directory; set the file of a ledger, such as ledger.db in it")
         if not path.is_file():
-            raise LedgerError(f"{path}: is missing, or is not a file; restore it, or use another ledger")
+            raise LedgerError(
+                f"{path}: {'is a directory' if path.is_dir() else 'is missing'}; use the file of a ledger"
+            )
         connection = connect(path)
         try:
             yield _checked(path, connection)
@@ -155,8 +153,7 @@ def _explain(path: Path, code: str) -> LedgerError:
         "SQLITE_BUSY": f"has been locked by another process for {BUSY_SECONDS:.0f} seconds; try again",
         "SQLITE_READONLY": "is not writable; check your permissions, or use another ledger",
         "SQLITE_CANTOPEN": "cannot be opened, or its directory cannot be written to; check your permissions",
-        "SQLITE_FULL": "the disk is full; free some space",
-        "SQLITE_IOERR": "the disk is full or failing; free some space, or use another ledger",
+        **dict.fromkeys(("SQLITE_FULL", "SQLITE_IOERR"), "the disk is full or failing; free some space"),
         "SQLITE_NOTADB": _FOREIGN,
     }
     reason = next((text for prefix, text in reasons.items() if code.startswith(prefix)), None)

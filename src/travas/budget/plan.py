@@ -35,20 +35,22 @@ class Plan:
         """If every release counts the cases of another period, each may spend everything: docs/mechanisms/periods.md."""
         return self.epsilon, self.delta
 
+    @property
+    def _gain(self) -> Fraction:
+        """How much more ε exact composition allows, as a share; below 1 % it is not worth mentioning."""
+        return self.exact[0] / self.basic[0] - 1
+
     def as_json(self) -> dict[str, Any]:
         """Return what a release may spend by each rule, from how many cases on it releases a variant, and a recommendation."""
-        total = {"releases": self.releases} | as_plain(self.periods)
-        shares: dict[str, Any] = {}
+        total = {"releases": self.releases, **as_plain(self.periods), "recommendation": self.recommendation()}
         for way in ("basic", "exact", "periods"):
             half, most = kept(*getattr(self, way)) or (None, None)
-            cases = {"cases_for_50_percent": half, "cases_for_95_percent": most}
-            shares[way] = as_plain(getattr(self, way)) | cases
-        return total | shares | {"recommendation": self.recommendation()}
+            total[way] = as_plain(getattr(self, way)) | {"cases_for_50_percent": half, "cases_for_95_percent": most}
+        return total
 
     def remarks(self) -> dict[str, str]:
         """Say when each rule holds, and what it gains."""
-        more = self.exact[0] / self.basic[0] - 1
-        gain = f"{float(more):.0%} more ε" if more >= Fraction(1, 100) else "no significant gain"
+        gain = f"{float(self._gain):.0%} more ε" if self._gain >= Fraction(1, 100) else "no significant gain"
         return {
             "basic": "always valid",
             "exact": f"{gain}; for `optimal`, with all releases fixed in advance",
@@ -59,8 +61,8 @@ class Plan:
         """Say which rule to use."""
         if self.releases == 1:
             return "One release may spend everything."
-        exact = self.exact[0] >= self.basic[0] * Fraction(101, 100)
-        other = "exact composition (travas budget create --composition exact)" if exact else "basic composition"
+        exact = "exact composition (travas budget create --composition exact)"
+        other = exact if self._gain >= Fraction(1, 100) else "basic composition"
         return (
             "Recommended: releases of periods (--period, travas docs every-month), if cases are closed by an activity or a gap "
             f"and the unit is the case; otherwise {other}, or fewer releases."

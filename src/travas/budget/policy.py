@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +28,16 @@ _LIMITS = {
 }
 """The number that a rule limits, and whose: that of a release, or of all releases of a year."""
 
-_YEARLY = [name for name, (_, span) in _LIMITS.items() if span == "year"]
-
-_LISTS = {"units": "unit", "mechanisms": "mechanism"}
-"""The fact of a release of which only some names are allowed."""
-
-_REQUIRED = {"reason": ("reason", "a reason"), "sign_off": ("signed_off_by", "a sign-off")}
-"""The field of the approval that must not be empty, and what it is in words."""
+_YEARLY = ("epsilon_per_year", "delta_per_year")
+_PARAMETERS = {"units": "unit", "mechanisms": "mechanism", "reason": "reason", "sign_off": "signed_off_by"}
+"""The parameter that a rule is about, if it limits no number."""
 
 RULES = {
     **dict.fromkeys(_LIMITS, "at_most"),
-    **dict.fromkeys(_LISTS, "allowed"),
-    **dict.fromkeys(_REQUIRED, "required"),
+    **dict.fromkeys(("units", "mechanisms"), "allowed"),
+    **dict.fromkeys(("reason", "sign_off"), "required"),
 }
 """The rules that a policy can have, and the key of their value in a policy file."""
-
 
 _VALUES = {
     "at_most": (Fraction, "a number, such as 0.5"),
@@ -87,7 +81,7 @@ class PolicyRule:
     def text(self) -> str:
         """The rule in words."""
         if isinstance(self.value, bool):
-            return f"{_REQUIRED[self.name][1]} is required"
+            return f"a {self.name.replace('_', '-')} is required"
         if isinstance(self.value, tuple):
             return f"{self.name}: only {', '.join(self.value)}"
         symbol, span = _LIMITS[self.name]
@@ -96,33 +90,6 @@ class PolicyRule:
     def describe(self) -> dict[str, Any]:
         """Return the rule as plain values, for the report."""
         return {"rule": self.name, "value": plain(self.value), "because": self.because, "source": self.source}
-
-
-@dataclass(frozen=True)
-class CheckedRule:
-    """A rule in words, and the problem: why a release breaks it, with the rule's own explanation; empty if it does not.
-
-    `is_spent` says that the release itself would be allowed, but not together with those before it. `field` is the
-    parameter that the rule is about.
-    """
-
-    text: str
-    problem: str
-    is_spent: bool = False
-    field: str = ""
-
-
-@dataclass(frozen=True)
-class CheckedPolicy:
-    """A policy by name, and all its rules, checked for one release."""
-
-    name: str
-    rules: tuple[CheckedRule, ...]
-
-    @property
-    def problem(self) -> str:
-        """The first reason against the release; empty if there is none."""
-        return next((f"policy {self.name!r}: {rule.problem}" for rule in self.rules if rule.problem), "")
 
 
 @dataclass(frozen=True)
@@ -145,10 +112,8 @@ class Policy:
         Raises:
             ParameterError: The file is not a valid policy.
         """
-        file, where = Path(path), str(path)
-        if where == "default":
-            with as_file(files(__package__).joinpath("default_policy.toml")) as own:
-                return cls.load(own)
+        where = str(path)
+        file = Path(__file__).with_name("default_policy.toml") if where == "default" else Path(path)
         content = check_keys(where, load_toml(file), ("name", "rules"))
         tables = check_keys(f"{where}: rules", content.get("rules", {}), RULES)
         rules = tuple(_rule(f"{where}: rules.{name}", name, tables[name]) for name in RULES if name in tables)
@@ -201,31 +166,18 @@ class Policy:
             release: The release, with its reason and sign-off.
             account: The account before the charge; None if the release is not charged.
         """
-        broken = [rule for rule in self.checked(release, account).rules if rule.problem]
-        if broken:
-            field, *others = dict.fromkeys(rule.field for rule in broken)
-            error = BudgetError if all(rule.is_spent for rule in broken) else PolicyError
-            problems = "; ".join(rule.problem for rule in broken)
-            raise error(f"policy {self.name!r}: {problems}", field=field, other_fields=tuple(others))
-
-    def checked(self, release: Entry, account: Account | None) -> CheckedPolicy:
-        """Check a release against every rule.
-
-        Args:
-            release: The release, with its reason and sign-off.
-            account: The account before the charge; None if the release is not charged.
-
-        Returns:
-            The rules, each with why the release breaks it.
-        """
-        rules = []
-        for rule in self.rules:
-            problem = _problem(rule, release, account)
-            source = f" ({rule.source})" if rule.source else ""
-            words = f"{problem}; {rule.text}, because {rule.because}{source}" if problem else ""
-            is_spent = bool(problem) and account is not None and rule.name in _YEARLY
-            rules.append(CheckedRule(rule.text, words, is_spent, _field(rule, account)))
-        return CheckedPolicy(self.name, tuple(rules))
+        broken = [rule for rule in self.rules if problem_of(rule, release, account)]
+        if not broken:
+            return
+        words = "; ".join(
+            f"{problem_of(rule, release, account)}; {rule.text}, because {rule.because}"
+            f"{f' ({rule.source})' if rule.source else ''}"
+            for rule in broken
+        )
+        is_spent = account is not None and all(rule.name in _YEARLY for rule in broken)
+        field, *others = dict.fromkeys(_field(rule, account) for rule in broken)
+        error = BudgetError if is_spent else PolicyError
+        raise error(f"policy {self.name!r}: {words}", field=field, other_fields=tuple(others))
 
     def describe(self) -> dict[str, Any]:
         """Return the policy as plain values, for the report.
@@ -250,22 +202,20 @@ def _field(rule: PolicyRule, account: Account | None) -> str:
     """Return the parameter that a rule is about."""
     if rule.name in _YEARLY and account is None:
         return "ledger"
-    if rule.name in _LIMITS:
-        return "epsilon" if _LIMITS[rule.name][0] == "ε" else "delta"
-    return _LISTS[rule.name] if rule.name in _LISTS else _REQUIRED[rule.name][0]
+    return _PARAMETERS.get(rule.name) or rule.name.partition("_")[0]
 
 
-def _problem(rule: PolicyRule, release: Entry, account: Account | None) -> str:
-    """Return what breaks a rule; empty if nothing does."""
+def problem_of(rule: PolicyRule, release: Entry, account: Account | None) -> str:
+    """Return why a release breaks a rule; empty if it does not. `account` is as for `Policy.check`."""
     cost = release.spending
     if isinstance(rule.value, tuple):
         fact = cost.unit.name if rule.name == "units" else cost.mechanism
         names = {fact}
         if rule.name == "units" and not cost.unit.is_case and account is not None and account.unit is not None:
             names.add(account.unit.name)  # the charge is refused if the column does not identify this unit
-        return f"{_LISTS[rule.name]} is {fact!r}" if names.isdisjoint(rule.value) else ""
+        return f"{_PARAMETERS[rule.name]} is {fact!r}" if names.isdisjoint(rule.value) else ""
     if isinstance(rule.value, bool):
-        field = _REQUIRED[rule.name][0]
+        field = _PARAMETERS[rule.name]
         return f"{field} is empty" if rule.value and not getattr(release.approval, field).strip() else ""
     (symbol, span), year = _LIMITS[rule.name], ""
     epsilon, delta = cost.epsilon, cost.delta

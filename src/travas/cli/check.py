@@ -22,7 +22,9 @@ _FILE = "A release, or its guarantee file; the other is found beside it."
 _OTHER = arg("[OTHER]", "The other file, if it is somewhere else.", None)
 
 
-@with_settings(names_of("privacy", "mechanism", without=("guarantee",)), ("epsilon", "delta", "mechanism"), file=False)
+@with_settings(
+    names_of("privacy", "mechanism", "rules", without=("guarantee",)), ("epsilon", "delta", "mechanism"), file=False
+)
 def verify(
     file: Path | None = arg("FILE", _FILE, None),
     other: Path | None = _OTHER,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from .console import Table, answer, bar, named, percent, phases, progress
 from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
 
 if TYPE_CHECKING:
-    from ..evaluation.kinds import Trial
+    from ..evaluation.forecast import Trial
     from ..mechanisms.mechanism import Mechanism
     from ..settings.project import Project
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @with_settings(
-    names_of("log", "reading", "privacy", "mechanism", without=("epsilon", "delta", "guarantee")),
+    names_of("log", "reading", "privacy", "mechanism", "rules", without=("epsilon", "delta", "guarantee")),
     ("mechanism", "unit", "max_cases", "stated_cases"),
 )
 def forecast(
@@ -49,7 +50,7 @@ def forecast(
         for name in [*needing, *(["abstractions"] if abstractions is not None else [])]:
             raise ParameterError(f"{name} requires a log; pass one, or remove {name}", field=name)
     if kinds:
-        if any(name in names_of("mechanism") for name in project.values):
+        if any(name in names_of("mechanism", "rules") for name in project.values):
             raise ParameterError("--kinds compares mechanisms with their default options; remove the mechanism")
         if len(epsilon or ()) != 1 or len(delta or ()) != 1 or abstractions is not None:
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --abstractions")
@@ -131,17 +132,14 @@ def _of_log(
 
 def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, delta: str, cases: int | None) -> None:
     """What each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
-    from ..evaluation.forecast import LOOKING
-    from ..evaluation.kinds import advice, mechanisms, outlooks, trials
+    from ..evaluation.forecast import LOOKING, advice, mechanisms, outlook, trials
 
     reading = project.reading()
     with progress("building and verifying the noise"):
         made = mechanisms(epsilon, delta, reading.privacy_unit)
-        views, rule = outlooks(made, cases), made["variants"]
+        views, rule = {each: outlook(one, cases) for each, one in made.items()}, made["variants"]
         words = [*advice(made, cases), *_weak([rule], cases)]
-    kinds = [
-        {"kind": view.alternative, "mechanism": name_of(view.mechanism), "facts": list(view.facts)} for view in views
-    ]
+    kinds = [{"kind": each, "mechanism": name_of(made[each]), "facts": list(found)} for each, found in views.items()]
     facts: dict[str, Any] = {
         "confidential": log is not None,
         "epsilon": epsilon,
@@ -149,26 +147,25 @@ def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, de
         "kinds": kinds,
         "advice": words,
     }
-    rows = [row for view in views for row in named(view.alternative, view.facts)]
+    rows = [row for each, found in views.items() for row in named(each, found)]
     parts: list[Table | str] = [Table(f"Kinds of release at {_at(rule)}", rows), *words]
     if log is not None:
         with progress("trying each kind of release on the log"):
             tried = trials(log, made, reading)
-        facts["trials"] = {trial.alternative: trial.facts for trial in tried}
+        facts["trials"] = tried
         title = f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)"
-        parts += ["", Table(title, list(map(_tried, tried)), "yellow"), LOOKING]
+        parts += ["", Table(title, list(starmap(_tried, tried.items())), "yellow"), LOOKING]
     answer(as_json, facts, *parts)
 
 
-def _tried(trial: Trial) -> tuple[str, ...]:
-    facts = trial.facts
-    if trial.alternative == "process map":
+def _tried(kind: str, facts: Trial) -> tuple[str, ...]:
+    if kind == "process map":
         kept = f"{facts['kept_mass']:.1%} of the directly-follows mass has its pair in the map"
-        return trial.alternative, f"numbers off by {facts['count_error']:.1%}", kept
+        return kind, f"numbers off by {facts['count_error']:.1%}", kept
     similar = "not computed, too many variants" if facts["similarity"] is None else f"{facts['similarity']:.3f}"
     kept = f"{facts['case_coverage']:.1%} of the cases have a released variant"
     number = number_of(int(facts["variants"] or 0), "variants")
-    return trial.alternative, f"similarity {similar}", f"{kept}; {number}"
+    return kind, f"similarity {similar}", f"{kept}; {number}"
 
 
 # --------------------------------------------------------------------------------------------------------- compare
@@ -187,32 +184,26 @@ def compare(
 
     Example: travas compare hospital.xes.gz release.xes.gz
     """
-    from ..evaluation.compare import HALVES, Comparison, find_metric, in_one_line
+    from ..evaluation.compare import COUNTS, HALVES
     from ..evaluation.compare import compare as compare_logs
 
     with phases() as watch:
         comparison = compare_logs(original, released, metrics or None, reading=project.reading(), watch=watch)
-    floor = comparison.halves or Comparison({})
-    values = [
-        (name.replace("_", " "), shown, in_one_line(floor.values.get(name)), find_metric(name).meaning)
-        for name, value in comparison.values.items()
-        if (shown := in_one_line(value))
-    ]
     words = [
         row
-        for name, text in comparison.in_words().items()
-        for row in named(name, [text, *(f"halves: {other}" for other in [floor.in_words().get(name)] if other)])
+        for name, text, floor in comparison.facts()
+        for row in named(name, [text, f"halves: {floor}"] if floor else [text])
     ]
     top = [
         (f"{count:,}", f"{other:,}", shorten(" → ".join(map(str, trace)), 100, placeholder=" …"))
         for trace, count, other in comparison.values.get("top_variants", ())
     ]
     tables = (
-        Table("", values, head=("metric", "released", "halves", "meaning")),
+        Table("", comparison.numbers(), head=("metric", "released", "halves", "meaning")),
         Table("Most frequent variants", top, head=("original", "released", "variant")),
         Table("", words),
     )
-    notes = [*named("counts", [comparison.counts_in_words] if comparison.frequencies else [])]
+    notes = [*named("counts", [COUNTS[comparison.frequencies]] if comparison.frequencies else [])]
     notes += named("note", comparison.remarks)
     if comparison.halves is not None:
         notes.append(("halves", f"{HALVES.lower()}, compared with each other: differences of that size are chance"))

@@ -47,7 +47,7 @@ QUIET = flag("Print nothing but errors, and JSON with --json.", "--quiet", hidde
 AS_JSON = flag("Print the result, or the error, as one JSON object.", "--json")
 HIDDEN_JSON = flag("Print the result, or the error, as one JSON object.", "--json", hidden=True)
 CONFIDENTIALLY = flag("Also print the size of the log, on standard error.", "--confidential", hidden=True)
-SET = opt("Set any setting: travas docs reference/settings; repeatable.", "KEY=VALUE", "--set")
+SET = opt("Set any setting of --help-all; repeatable.", "KEY=VALUE", "--set")
 
 _KINDS = {"number": "NUMBER", "whole number": "NUMBER", "file": "FILE", "list or file": "FILE"}
 

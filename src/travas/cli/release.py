@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ..settings.project import Project
 
 _COMMANDS: dict[Kind, str] = {"variants": "anonymize", "synthetic log": "synthesize", "process map": "map"}
-_ALL = names_of("log", "reading", "privacy", "mechanism", "output", "account", "period", without=("folder", "every"))
+_ALL = names_of(
+    "log", "reading", "privacy", "mechanism", "rules", "output", "account", "period", without=("folder", "every")
+)
 _FIRST = ("epsilon", "delta", "output", "case", "activity", "timestamp", "unit", "max_cases", "dataset", "reason")
 
 FROM = opt("Write this release again: no log is read, nothing is charged.", "RELEASE", "--from", hidden=True)
@@ -77,7 +79,7 @@ def synthesize(
     source = cast("SyntheticRelease", _verified(release, log, project, "synthetic log"))
     with progress("generating"):
         made = source.regenerate(cases=number, seed=source.seed if new_seed is None else new_seed)
-    _write_again(made, release, project, force, as_json, confidential)
+    _write_again(made, release, project, force, as_json)
 
 
 @with_settings(_ALL, (*_FIRST, "parts"))

@@ -79,8 +79,8 @@ def experiment(
     Example: travas experiment experiments/paper.toml
     """
     from ..evaluation.experiment import experiment as run_experiment
-    from ..evaluation.experiment import read_grid
-    from ..evaluation.results import summary, summary_path, write_summary
+    from ..evaluation.experiment import read_grid, summary
+    from ..outputs.atomic import atomic_output
     from ..trusted.numbers import typed_whole_number
 
     processes = typed_whole_number(workers, "workers")
@@ -88,7 +88,9 @@ def experiment(
     target = output or Path(file.name).with_suffix(".parquet")
     with progress("running the experiment") as watch:
         table = run_experiment(wanted, target, watch, processes)
-    means = write_summary(summary(wanted, table), summary_path(target))
+    means = target.with_suffix(".summary.csv")
+    with atomic_output(means, "replace") as partial:
+        summary(wanted, table).write_csv(partial)
     failed = table.filter(table["error"].is_not_null())
     causes = (
         failed.group_by("label", "error", maintain_order=True).len().sort("len", descending=True, maintain_order=True)

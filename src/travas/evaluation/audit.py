@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from ..sources.columns import Columns, recognised
 from ..sources.csv_files import table_of
 from ..sources.engine import read
 from ..sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, XES_SUFFIXES, suffix_of
+from ..sources.instants import recognised_instants
 from ..sources.reading import DEFAULT_READING, Reading
 from ..sources.xes import events_of
 from ..trusted.numbers import Number, as_text, exact_delta, exact_epsilon
@@ -125,7 +127,11 @@ def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[
 
 def chance_of_text(value: str, alike: int) -> float:
     """A bound on the probability that a method writes exactly this text without having read it (Lemma 10)."""
-    return min(1.0, 100 * alike / math.exp2(bits_of_shape(value)))
+    bits = math.fsum(math.log2(_SIZES[kind]) for kind in shape(value) if kind in _SIZES)  # of all texts of this shape
+    return min(1.0, 100 * alike / math.exp2(min(1000.0, bits)))
+
+
+_SIZES = {"9": 10, "a": 26, "A": 26}
 
 
 def shape(value: str) -> str:
@@ -133,22 +139,11 @@ def shape(value: str) -> str:
     return "".join("9" if c.isdigit() else "a" if c.islower() else "A" if c.isupper() else c for c in value)
 
 
-def bits_of_shape(value: str) -> float:
-    """The logarithm of the number of texts of the same shape, at most 1,000."""
-    sizes = {"9": 10, "a": 26, "A": 26}
-    return min(1000.0, math.fsum(math.log2(sizes[kind]) for kind in shape(value) if kind in sizes))
-
-
 ERROR_RATE = 0.001
 """The probability that an audit contradicts a true claim, all tests together (Holm)."""
 
 _MOST_HITS = 1000  # rare variants beyond this many are not looked for: that takes long, and they contradict already
 _MOST_GAPS = 3  # of a case, in the probability that its times occur by chance
-
-_INVENTS = (
-    "the release has variants that the original does not have: the method makes up traces, so it may have produced "
-    "these by chance; use canaries"
-)
 
 
 @dataclass(frozen=True)
@@ -249,8 +244,12 @@ def audit(
     after = released_variants(released, reading)
     cases = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
     made_up = () if canaries is None else tuple(trace for trace, _ in read(canaries, cases).items())
+    try:
+        shown = event_table(released, Reading())  # with the names that travas writes, or else those of the original
+    except LogError:
+        shown = event_table(released, reading)
     numbers = float(claim[0]), float(claim[1])
-    logs = _Logs(dict(before.items()), dict(after.items()), event_table(original, reading), _shown(released, reading))
+    logs = _Logs(dict(before.items()), dict(after.items()), event_table(original, reading), shown)
     findings = [
         _rare_variants(logs, numbers, before.unit.noun, made_up),
         *_exact_counts(logs, numbers, predicted_length(*claim) if claim[1] else 1),
@@ -279,10 +278,6 @@ class _Logs:
     after: EventTable | None
 
 
-def _binomial(trials: int, chance: float) -> Callable[[int], float]:
-    return lambda hits: binomial_tail(hits, trials, chance)
-
-
 def _rare_variants(logs: _Logs, claim: _Claim, unit: str, canaries: Collection[Trace]) -> Finding:
     name = f"variants of one {unit}"
     null = (
@@ -292,17 +287,16 @@ def _rare_variants(logs: _Logs, claim: _Claim, unit: str, canaries: Collection[T
     added = set(canaries)
     candidates = [trace for trace, count in logs.true.items() if count == 1 and trace not in added]
     if logs.shown.keys() - logs.true.keys():
-        return Finding(name, null, reason=_INVENTS)
+        why = "the release has variants that the original does not have, so the method may make up traces; use canaries"
+        return Finding(name, null, reason=why)
     if not candidates:
         return Finding(name, null, reason=f"no variant of the original has exactly one {unit}")
     others = [trace for trace in logs.true if len(trace) > 1]
     own = (trace for trace in candidates if trace in logs.shown and not any(_is_part(trace, other) for other in others))
     hits, expected = len(list(islice(own, _MOST_HITS))), len(candidates) * claim[1]
-    alone = binomial_tail(hits, len(candidates), claim[1])
     observed = (
         f"{hits:,}{' or more' if hits == _MOST_HITS else ''} of {len(candidates):,} such variants are in the release, not "
-        f"counting parts of other traces; at most {expected:.2g} are expected (if variants are treated independently, as "
-        f"many have the probability {alone:.1e})"
+        f"counting parts of other traces; at most {expected:.2g} are expected"
     )
     return Finding(name, null, hits, len(candidates), markov(expected), observed)
 
@@ -328,7 +322,7 @@ def _exact_counts(logs: _Logs, claim: _Claim, least: int) -> Iterable[Finding]:
         return
     exact, (most, of_most) = errors.count(0), same_error(errors, atom)
     observed = f"{exact:,} of {number:,} counts are exact; {number * atom:.3g} or fewer are expected"
-    yield Finding(names[0], null, exact, number, _binomial(number, atom), observed)
+    yield Finding(names[0], null, exact, number, partial(binomial_tail, trials=number, chance=atom), observed)
     yield Finding(names[1], null, most, number, of_most, f"{most:,} of {number:,} counts have the same error")
 
 
@@ -349,7 +343,8 @@ def _order_of_counts(logs: _Logs, claim: _Claim) -> Finding:
         return Finding(name, null, reason="no two released variants have counts that differ by one")
     hits = sum(rank[large] < rank[small] for small, large in pairs)
     observed = f"in {hits:,} of {len(pairs):,} pairs the variant with one more case comes first"
-    return Finding(name, null, hits, len(pairs), _binomial(len(pairs), larger_first(*claim)), observed)
+    at = partial(binomial_tail, trials=len(pairs), chance=larger_first(*claim))
+    return Finding(name, null, hits, len(pairs), at, observed)
 
 
 def _order_of_cases(logs: _Logs) -> Finding:
@@ -372,7 +367,7 @@ def _order_of_cases(logs: _Logs) -> Finding:
         return Finding(name, null, reason="no two released variants have equal counts in the original")
     hits = sum((earlier[one] < earlier[two]) == (later[one] < later[two]) for one, two in pairs)
     observed = f"{hits:,} of {len(pairs):,} pairs of variants are in the order of the original"
-    return Finding(name, null, hits, len(pairs), _binomial(len(pairs), 0.5), observed)
+    return Finding(name, null, hits, len(pairs), partial(binomial_tail, trials=len(pairs), chance=0.5), observed)
 
 
 def _values(logs: _Logs, claim: _Claim, public: frozenset[str]) -> Iterable[Finding]:
@@ -408,7 +403,7 @@ def _reappearing(
 
 def _chances_of_values(candidates: Sequence[str], shown: set[str]) -> Iterable[float]:
     """Of texts by their shape; of moments by their number in the time span, because dates are not random digits (Lemma 10)."""
-    moments = {int(moment.timestamp()) for value in candidates if (moment := instant(value)) is not None}
+    moments = set(recognised_instants(pl.Series(candidates, dtype=pl.String), None).drop_nulls().dt.epoch("s"))
     if len(moments) > len(candidates) // 2:
         return [min(1.0, 100 * len(shown) / _span(moments))] * len(candidates)
     alike = Counter(map(shape, shown))
@@ -490,14 +485,10 @@ class EventTable:
         """The times of every case with two or more different ones; empty if they cannot be parsed."""
         if self.columns.timestamp is None:
             return []
-        grouped = self.frame.group_by(self.columns.case, maintain_order=True).agg(self.columns.timestamp)
-        lines = []
-        for texts in grouped[self.columns.timestamp]:
-            times = [instant(text) for text in texts]
-            known = tuple(sorted(time for time in times if time is not None))
-            if len(known) == len(times) and len(set(known)) > 1:
-                lines.append(known)
-        return lines
+        times = recognised_instants(self.frame[self.columns.timestamp], None)
+        cases = pl.DataFrame({"case": self.frame[self.columns.case], "time": times})
+        lines = cases.group_by("case", maintain_order=True).agg(pl.col("time").sort())["time"]
+        return [tuple(line) for line in lines if line.null_count() == 0 and line.n_unique() > 1]
 
     def first_occurrences(self) -> list[Trace]:
         """The variants in the order in which their first case occurs; for one activity column."""
@@ -511,14 +502,6 @@ class EventTable:
             events = events.join(first, on=self.columns.case).sort(["row", time], maintain_order=True)
         traces = events.group_by(self.columns.case, maintain_order=True).agg(activity)[activity]
         return list(dict.fromkeys(tuple(trace) for trace in traces))
-
-
-def _shown(released: Any, reading: Reading) -> EventTable | None:
-    """The events of a release: with the names that travas writes, or else those of the original."""
-    try:
-        return event_table(released, Reading())
-    except LogError:
-        return event_table(released, reading)
 
 
 def event_table(source: Any, reading: Reading) -> EventTable | None:
@@ -551,12 +534,3 @@ def _frame(source: Any, reading: Reading) -> pl.DataFrame | None:
         return events_of([path]).frame() if suffix_of(path, XES_SUFFIXES) else None
     except (pl.exceptions.PolarsError, OSError) as error:
         raise LogError(f"{path}: cannot be read for the audit ({type(error).__name__}); check the file") from None
-
-
-def instant(text: str | None) -> datetime | None:
-    """The moment that a text states, in UTC; None if it states none."""
-    try:
-        time = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return time.replace(tzinfo=None) - (time.utcoffset() or (time - time))

@@ -50,13 +50,19 @@ from ..verification.opened import (
 )
 from . import metrics
 from .details import DetailComparison, compare_details, details_of_halves
-from .metrics import EdgeDifference, directly_follows_difference, fake_activities
+from .metrics import EdgeDifference, directly_follows_difference, fake_activities, sum_by
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+from typing import cast
+
+from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, released_map
+from ..plots.svg import activity_text
+from ..releases.release import ReleasedLog, counted_of, kind_of
 
 COUNTS = {
+    "": "",
     "estimated": "each variant's own cases, estimated; the released log is smaller than the original",
     "spread": "with a share of the cases that were not released, for similarity studies",
     "noisy": "with the noise as it was drawn",
@@ -187,21 +193,28 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""
-        floor, words = self.halves or Comparison({}), self.in_words()
         parts = [warning(CONFIDENTIAL_HEADING), heading("Comparison with the original log")]
-        numbers = [(name, text) for name, value in self.values.items() if (text := in_one_line(value))]
-        rows = [
-            [name.replace("_", " "), text, in_one_line(floor.values.get(name)), find_metric(name).meaning]
-            for name, text in numbers
-        ]
-        parts += [table(["Metric", "Value", HALVES, "Meaning"], rows)] if rows else []
-        compared = [[name, text, floor.in_words().get(name, "")] for name, text in words.items()]
-        parts += [table(["Compared", "Result", HALVES], compared)] if compared else []
+        parts += [table(["Metric", "Value", HALVES, "Meaning"], rows)] if (rows := self.numbers()) else []
+        parts += [table(["Compared", "Result", HALVES], facts)] if (facts := self.facts()) else []
         if ranked := self.values.get("top_variants"):
-            rows = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
-            parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], rows)]
-        counts = (f"Counts of the release: {self.counts_in_words}",) if self.frequencies else ()
+            top = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
+            parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], top)]
+        counts = (f"Counts of the release: {COUNTS[self.frequencies]}",) if self.frequencies else ()
         return fragment([*parts, *(paragraph(f"Note: {remark}.") for remark in (*counts, *self.remarks))])
+
+    def numbers(self) -> list[tuple[str, str, str, str]]:
+        """Return the metrics that fit in a line: their names, values, those of the halves, and meanings."""
+        floor = self.halves or Comparison({})
+        return [
+            (name.replace("_", " "), text, in_one_line(floor.values.get(name)), find_metric(name).meaning)
+            for name, value in self.values.items()
+            if (text := in_one_line(value))
+        ]
+
+    def facts(self) -> list[tuple[str, str, str]]:
+        """Return what is said about a process map, or about times and attributes: its name, and the same of the halves."""
+        floor = {} if self.halves is None else self.halves.in_words()
+        return [(name, text, floor.get(name, "")) for name, text in self.in_words().items()]
 
     def in_words(self) -> dict[str, str]:
         """Return what is said about a process map, or about times and attributes, by its name."""
@@ -214,11 +227,6 @@ class Comparison:
         stated = {name: part.as_json() for name, part in parts.items() if part is not None}
         counts = {"frequencies": self.frequencies} if self.frequencies else {}
         return {name: _plain(name, value) for name, value in self.values.items()} | stated | counts
-
-    @property
-    def counts_in_words(self) -> str:
-        """Which counts of the release were compared; empty if it is not known."""
-        return COUNTS.get(self.frequencies, "")
 
 
 HALVES = "Two halves of the original"
@@ -314,16 +322,13 @@ def compare(
         find_metric(name)
     made = _Released.of(released)
     read_as = reading if made.reading is None else _over(made.reading, reading)
+    progress = partial(watch, "reading the original log")
     if isinstance(made.source, MapRelease):
-        for given, field, own in (
-            (rules, "abstractions", "them: it has its own"),
-            ({*(names or ())} - {*MODEL_METRICS}, "metrics", "all but fitness and precision: it has its own measures"),
-        ):
-            if given:
-                raise ParameterError(f"{field} are set but the release is a process map; remove {own}", field=field)
-        before = made.source.abstractions[0].of(
-            _read_original(original, read_as, NO_DETAILS, partial(watch, "reading the original log"))
-        )
+        field = "abstractions" if rules else "metrics" if {*(names or ())} - {*MODEL_METRICS} else ""
+        if field:
+            remedy = "remove them" if rules else "remove all but fitness and precision"
+            raise ParameterError(f"{field} are set but the release is a process map; {remedy}", field=field)
+        before = made.source.abstractions[0].of(_read_original(original, read_as, NO_DETAILS, progress))
         watch("measuring", 0.0)
         return _of_map(before, made.source, names or ())
     details = NO_DETAILS
@@ -335,13 +340,12 @@ def compare(
         details = NO_DETAILS
     if rules is None:
         rules = made.abstractions if read_as.abstraction == FULL else (read_as.abstraction,)
-    before = _read_original(original, read_as, details, partial(watch, "reading the original log"))
+    before = _read_original(original, read_as, details, progress)
     watch("reading the released log", 0.0)
     after = _variants_of(made.source, attrs.evolve(read_as, abstraction=FULL))
     watch("measuring", 0.0)
-    if names is None:
-        names = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
-    values, floor = _values(names, before, after, rules)
+    usual = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
+    values, floor = _values(usual if names is None else names, before, after, rules)
     both = None if details == NO_DETAILS else compare_details(before, made.source)
     halves = None if both is None else details_of_halves(before, made.source)
     return Comparison(values, _remarks(before, after), both, None, made.frequencies, Comparison(floor, details=halves))
@@ -432,11 +436,9 @@ def _distances(truth: Counter[StepPair], values: Mapping[StepPair, float]) -> Ma
 
 def cases_of_pairs(log: Log | Mapping[Trace, int]) -> Counter[StepPair]:
     """In how many cases each pair occurs. Confidential."""
-    pairs: Counter[StepPair] = Counter()
-    for trace, cases in log.items():
-        for pair in set(zip((None, *trace), (*trace, None), strict=True)):
-            pairs[pair] += cases
-    return pairs
+    return sum_by(
+        (pair, cases) for trace, cases in log.items() for pair in set(zip((None, *trace), (*trace, None), strict=True))
+    )
 
 
 def _value(name: str, metric: Metric, original: Any, released: Any) -> Any:
@@ -466,11 +468,12 @@ def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]
     true = read(original)
     keys, rungs = _rungs(true, read(released), abstractions)
     rungs[rungs < 0] = rungs.max() if (rungs >= 0).any() else len(keys) - 1
-    counts: Counter[Trace] = Counter()
-    for index, grouped in enumerate(keys):
-        mine = grouped.counts(np.where(rungs == index, true.counts, 0))
-        for trace, count in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True):
-            counts[trace] += count
+    counts = sum_by(
+        row
+        for index, grouped in enumerate(keys)
+        for mine in [grouped.counts(np.where(rungs == index, true.counts, 0))]
+        for row in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True)
+    )
     return Log.from_mapping(+counts, true.columns)
 
 
@@ -534,9 +537,9 @@ def _opened(path: Path) -> Release | None:
     """The release of a file with measurements, in it or beside it; None for variants, and for logs of other tools."""
     if suffix_of(path, RELEASE_SUFFIXES):
         content = load_release_json(path, "not a release of travas; use a .json release")
-        return (
-            open_map(path) if is_process_map(content) else open_synthetic(path) if "measurements" in content else None
-        )
+        if is_process_map(content):
+            return open_map(path)
+        return open_synthetic(path) if "measurements" in content else None
     has_measurements = measurements_path(path).is_file() and guarantee_path(path).is_file()
     return open_release(path) if has_measurements else None
 
@@ -582,14 +585,12 @@ Item = TypeVar("Item")
 
 def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: str) -> tuple[Item, ...]:
     """Return the items of a list, or of anything else that can be iterated once."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
-    items = tuple(values)
-    if not items:
-        raise ParameterError(f"{field} is empty; use {example}", field=field)
-    for item in items:
-        if not isinstance(item, kind):
-            raise ParameterError(f"{field} contains {shown(item)}; use {example}", field=field)
+    items = () if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
+    wrong = [item for item in items if not isinstance(item, kind)]
+    if wrong or not items:
+        given = f"is {shown(values)}" if values or values is None else "is empty"
+        what = f"contains {shown(wrong[0])}" if wrong else given
+        raise ParameterError(f"{field} {what}; use {example}", field=field)
     return items
 
 
@@ -600,3 +601,53 @@ def checked_abstractions(abstractions: str | Iterable[Abstraction]) -> tuple[Abs
             return parse_ladder(abstractions)
     example = "their names in one text, such as 'full,prefix:4', or a list of Abstraction"
     return checked_items("abstractions", abstractions, Abstraction, example)
+
+
+# ------------------------------------------------------------------------------- before and after, for a screen
+
+_STEPS = 12
+
+
+def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[[str, float], None]) -> dict[str, Any]:
+    """CONFIDENTIAL: one map of both, the metrics of `compare`, and what has changed most."""
+    details = details_of(made.mechanism) if kind_of(made.mechanism) == "synthetic log" else NO_DETAILS
+    reading = reading.for_counts_of(counted_of(made.mechanism))
+    plain = attrs.evolve(reading, abstraction=FULL, details=details)
+    watch("reading the log", 0.0)
+    original = read(log, plain, lambda share: watch("reading the log", share))
+    watch("comparing", 0.0)
+    compared = compare(original, made)
+    seen = reading.abstraction.of(original)
+    if isinstance(made, MapRelease):
+        pairs = cases_of_pairs(seen).items()
+        truth = {(_name(before), _name(after)): float(cases) for (before, after), cases in pairs}
+        graph = compared_graph(truth, released_map(made).by_names, "cases")
+    else:
+        traces = dict(seen.items())
+        truth = dict(directly_follows(list(traces), list(traces.values())).by_names)
+        log_made = cast(ReleasedLog, made)
+        after = directly_follows(log_made.variants, log_made.estimated_counts).by_names
+        graph = compared_graph(truth, after, "times")
+    return {
+        "map": graph.model(),
+        "metrics": [
+            *((name, text, meaning) for name, text, _, meaning in compared.numbers()),
+            *((name, text, "") for name, text in compared.in_words().items()),
+        ],
+        "differences": _differences(graph),
+        "remarks": compared.remarks,
+    }
+
+
+def _name(activity: Activity | None) -> str | None:
+    return None if activity is None else activity_text(activity)
+
+
+def _differences(graph: ProcessGraph) -> list[tuple[str, str, str, str, str]]:
+    names = {node.key: node.name if node.kind == "activity" else f"({node.kind})" for node in graph.nodes}
+    steps = [(path, path.original or 0) for path in graph.paths]
+    ranked = sorted(steps, key=lambda step: -abs(step[0].count - step[1]))[:_STEPS]
+    return [
+        (names[path.before], names[path.after], f"{true:,.0f}", f"{path.count:,.0f}", f"{path.count - true:+,.0f}")
+        for path, true in ranked
+    ]

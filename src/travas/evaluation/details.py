@@ -120,20 +120,18 @@ class TimeProfile:
 
     def distance(self, released: TimeProfile) -> TimeDistance:
         """How far the times of a released log are from those of this one."""
-        near = sum(number for pair, (_, number) in self.medians.items() if self._is_near(pair, released))
+        near = sum(
+            number
+            for pair, (median, number) in self.medians.items()
+            if pair in released.medians
+            and abs(math.log2((released.medians[pair][0] + SECOND) / (median + SECOND))) <= 1
+        )
         return TimeDistance(
             throughput=wasserstein(self.doublings, released.doublings),
             medians=near / sum(number for _, number in self.medians.values()) if self.medians else 1.0,
             weeks=_largest_difference(self.weeks, released.weeks, WEEKS),
             hours=_largest_difference(self.hours, released.hours, HOURS_PER_WEEK),
         )
-
-    def _is_near(self, pair: tuple[Activity, Activity], released: TimeProfile) -> bool:
-        """Whether a pair has a median within a factor of two; an absent pair has none."""
-        if pair not in released.medians:
-            return False
-        one, other = self.medians[pair][0], released.medians[pair][0]
-        return abs(math.log2((other + SECOND) / (one + SECOND))) <= 1
 
 
 def _medians(log: EncodedCases) -> dict[tuple[Activity, Activity], tuple[float, int]]:
@@ -145,10 +143,9 @@ def _medians(log: EncodedCases) -> dict[tuple[Activity, Activity], tuple[float, 
     pair = codes[step] * size + codes[step + 1]
     order = np.lexsort((durations, pair))
     pair, durations = pair[order], durations[order]
-    begin = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, dtype=np.int64)
-    numbers = np.diff(np.r_[begin, len(pair)])
+    found, begin, numbers = np.unique(pair, return_index=True, return_counts=True)
     middle = (durations[begin + (numbers - 1) // 2] + durations[begin + numbers // 2]) / 2
-    rows = zip(pair[begin].tolist(), middle.tolist(), numbers.tolist(), strict=True)
+    rows = zip(found.tolist(), middle.tolist(), numbers.tolist(), strict=True)
     return {(names[code // size], names[code % size]): (median, number) for code, median, number in rows}
 
 
@@ -188,27 +185,28 @@ def attribute_distance(
     original: EncodedCases, released: EncodedCases, attribute: Attribute, values: Sequence[str] | None = None
 ) -> AttributeDistance:
     """Compare an attribute of two logs; by default, `values` are those of the released log."""
+    logs = (original, released)
     if attribute.is_number:
-        edges = np.array(attribute.edges)
-        cells = [_bins(log.numbers[attribute.name][log.lengths > 0], edges) for log in (original, released)]
-        other, size = -1, len(edges) + 2
+        cells, size = [_bins(log.numbers[attribute.name], attribute) for log in logs], len(attribute.edges) + 2
     else:
         texts = [text for text in values or released.attributes[attribute.name].values if text != OTHER]
-        cells = [_values(log.attributes[attribute.name], texts)[log.lengths > 0] for log in (original, released)]
-        other, size = len(texts) + 1, len(texts) + 2
+        cells, size = [_values(log.attributes[attribute.name], texts) for log in logs], len(texts) + 2
+    cells = [cell[log.lengths > 0] for cell, log in zip(cells, logs, strict=True)]
+    kept = np.ones(len(cells[0])) if attribute.is_number else cells[0] != size - 1
     names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
-    last = [_last(log, names) for log in (original, released)]
+    last = [_last(log, names) for log in logs]
     joint = [one * len(names) + activity for one, activity in zip(cells, last, strict=True)]
     return AttributeDistance(
         attribute.name,
         alone=_total_variation(cells[0], cells[1], size),
         by_last=_total_variation(joint[0], joint[1], size * len(names)),
-        kept=float(np.mean(cells[0] != other)) if len(cells[0]) else 1.0,
+        kept=float(np.mean(kept)) if len(kept) else 1.0,
     )
 
 
-def _bins(values: Floats, edges: Floats) -> Integers:
-    """The bin of every case; missing ones come last."""
+def _bins(values: Floats, attribute: Attribute) -> Integers:
+    """The bin of every value; missing ones come last."""
+    edges = np.array(attribute.edges)
     return np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
 
 
@@ -218,8 +216,7 @@ def event_attribute_distance(
     """Compare an attribute of events of two logs, by activity."""
     logs = (original, released)
     if attribute.is_number:
-        edges, size = np.array(attribute.edges), len(attribute.edges) + 2
-        cells = [_bins(log.event_numbers[attribute.name], edges) for log in logs]
+        cells, size = [_bins(log.event_numbers[attribute.name], attribute) for log in logs], len(attribute.edges) + 2
     else:
         texts = [text for text in released.event_attributes[attribute.name].values if text != OTHER]
         cells, size = [_values(log.event_attributes[attribute.name], texts) for log in logs], len(texts) + 2
@@ -254,12 +251,9 @@ def wasserstein(one: Floats, other: Floats) -> float:
     if not len(one) or not len(other):
         return 0.0 if len(one) == len(other) else float("inf")
     one, other = np.sort(one), np.sort(other)
-    points = np.concatenate([one, other])
-    points.sort()
-    heights = np.searchsorted(one, points[:-1], "right") / len(one) - np.searchsorted(
-        other, points[:-1], "right"
-    ) / len(other)
-    return float(np.abs(heights) @ np.diff(points))
+    points = np.sort(np.concatenate([one, other]))
+    below, below_other = (np.searchsorted(each, points[:-1], "right") / len(each) for each in (one, other))
+    return float(np.abs(below - below_other) @ np.diff(points))
 
 
 def _bounds(log: EncodedCases) -> tuple[Integers, Integers]:
@@ -313,9 +307,8 @@ class DetailComparison:
     def as_json(self) -> dict[str, Any]:
         """The distances as plain values."""
         return {
-            "times": None
-            if self.times is None
-            else {name: _finite(value) for name, value in asdict(self.times).items()},
+            "times": self.times
+            and {name: value if math.isfinite(value) else None for name, value in asdict(self.times).items()},
             "attributes": [asdict(distance) for distance in self.attributes],
             "event_attributes": [asdict(distance) for distance in self.event_attributes],
         }
@@ -337,10 +330,6 @@ class DetailComparison:
             )
             facts.append((f"event attribute {event.attribute}", words))
         return facts
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _times_in_words(distance: TimeDistance) -> list[tuple[str, str]]:

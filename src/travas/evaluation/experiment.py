@@ -1,4 +1,4 @@
-"""Experiments on grids of (log, mechanism, ε, δ, run): seeded, resumable and parallel. The results are confidential.
+"""Experiments on grids of (log, mechanism, ε, δ, run): seeded, resumable and parallel. Results and means are confidential.
 
 A grid is a TOML file: docs/experiments.md. Every finished run is immediately written as a line to a journal next to the
 results, so that a killed experiment loses only unfinished runs. A failed run is a result: its release counts as empty,
@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from itertools import groupby, product
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from statistics import NormalDist, fmean, stdev
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -31,7 +33,7 @@ from ..log.log import Log
 from ..mechanisms import MECHANISMS, find_mechanism, from_description
 from ..mechanisms.mechanism import Mechanism, Progress, with_random_bytes
 from ..mechanisms.registry import options_of
-from ..outputs.atomic import atomic_output, check_target
+from ..outputs.atomic import atomic_output, check_target, locked
 from ..outputs.guarantee_file import file_digest
 from ..releases.release import Frequencies, ReleasedLog, VariantRelease, check_frequencies, counted_of
 from ..sources.engine import read
@@ -294,8 +296,10 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
     if path.suffix != ".parquet":
         raise OutputError(f"{path}: unsupported file extension; use .parquet")
     check_target(path, "replace")
-    with _journal(path) as journal:
+    with ExitStack() as stack:
+        stack.enter_context(locked(_journal_path(path)))
         done = _results(path)
+        journal = stack.enter_context(_journal_path(path).open("a+", encoding="utf-8"))
         journal.seek(0)
         rows, complete = _rows(journal.read())
         journal.truncate(complete)  # an incomplete last line is removed
@@ -308,12 +312,9 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
             done |= {row["key"]: row for row in measured}
             progress(sum(cell.key in done for cell in cells) / len(cells))
         table = _table(grid, done)
-        try:
-            with atomic_output(path, "replace") as partial:
-                table.write_parquet(partial)
-        except OutputError as error:
-            raise OutputError(f"{error}; the journal keeps the runs", field="output") from None
-        journal.truncate(0)
+        with atomic_output(path, "replace") as partial:
+            table.write_parquet(partial)
+        _journal_path(path).unlink()
     return table
 
 
@@ -413,28 +414,6 @@ def _journal_path(path: Path) -> Path:
     return path.with_name(path.name + ".journal")
 
 
-@contextmanager
-def _journal(path: Path) -> Iterator[IO[str]]:
-    """Open the journal next to the results, for one process at a time. An empty journal is removed."""
-    import fcntl
-
-    try:
-        with _journal_path(path).open("a+", encoding="utf-8") as journal:
-            try:
-                fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise OutputError(
-                    f"{path}: another experiment is writing this file; wait, or use another name"
-                ) from None
-            try:
-                yield journal
-            finally:
-                if not os.fstat(journal.fileno()).st_size:
-                    _journal_path(path).unlink(missing_ok=True)
-    except PermissionError as error:
-        raise OutputError(f"{path}: cannot be written, {error.strerror}; use another path") from None
-
-
 def _results(path: Path) -> dict[str, dict[str, Any]]:
     """Return the rows of the results by key."""
     import polars as pl
@@ -465,3 +444,51 @@ def _table(grid: Grid, done: Mapping[str, dict[str, Any]]) -> pl.DataFrame:
     rows = [done[cell.key] for cell in grid.cells() if cell.key in done]
     schema = {name: types.get(name, pl.Float64) for name in names}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+# ------------------------------------------------------------------------------------------------------ the means
+
+_T = (
+    12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139, 2.200985,
+    2.178813, 2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922, 2.093024, 2.085963, 2.079614, 2.073873,
+    2.068658, 2.063899, 2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272,
+)  # fmt: skip
+"""The 97.5 % quantiles of Student's t distribution with 1 to 30 degrees of freedom."""
+
+_KEYS = ("log", "unit", "max_cases", "label", "mechanism", "epsilon", "delta")
+
+
+def summary(grid: Grid, results: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each log, mechanism, ε, δ and metric: the mean of its runs and the interval of the mean."""
+    import polars as pl
+
+    rows = []
+    for key, runs in results.group_by(_KEYS, maintain_order=True):
+        for metric, most in grid.metrics.items():
+            wanted = runs.filter(pl.col("run") < most)[metric]
+            values = wanted.drop_nulls().to_list()
+            found = (metric, find_metric(metric).better, len(values), wanted.null_count(), *mean_with_interval(values))
+            rows.append((*key, *found))
+    names = (*_KEYS, "metric", "better", "runs", "failed", "mean", "low", "high")
+    types: dict[str, Any] = dict.fromkeys(("max_cases", "runs", "failed"), pl.Int64)
+    types |= dict.fromkeys(("epsilon", "delta", "mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in names}, orient="row")
+
+
+def mean_with_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+    """Return the mean of independent values and its 95 % interval by Student's t; None for what is not known."""
+    if not values:
+        return None, None, None
+    mean = fmean(values)
+    if len(values) == 1:
+        return mean, None, None
+    half = _student(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def _student(freedom: int) -> float:
+    """Return the 97.5 % quantile; beyond the table, by the expansion of Cornish and Fisher."""
+    if freedom <= len(_T):
+        return _T[freedom - 1]
+    z = NormalDist().inv_cdf(0.975)
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)

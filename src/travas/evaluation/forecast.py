@@ -1,30 +1,52 @@
-"""What a release at (ε, δ) would keep: without a log, or in expectation for a log (confidential). See docs/forecast.md."""
+"""What a release at (ε, δ) would keep, and which kind of release to use: without a log, or for one. See docs/forecast.md.
+
+Without a log it follows from ε, δ and the number of cases that the owner states, and is public. With a log it is
+confidential: an expectation, or, for kinds of release, what each does on it with seeded noise. Nothing is released and
+nothing is charged.
+"""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any, Literal, cast
+
+import attrs
 
 from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr
+from ..explain import HALF, check_stated_cases, of_curve
 from ..log.abstraction import Abstraction
 from ..log.log import Log
-from ..mechanisms.mechanism import Mechanism
+from ..log.options import Attribute, Times
+from ..log.questions import DURATION_BUCKETS
+from ..mechanisms import mechanism
+from ..mechanisms.mechanism import Mechanism, with_random_bytes
+from ..mechanisms.process_map import ProcessMap
+from ..mechanisms.synthesis import Synthesis
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.estimate import KeepCurve, intervals, keep_curve_of
-from ..releases.release import name_of
+from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
+from ..releases.release import Kind, count_noun, counted_of, name_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
-from ..trusted.numbers import ONE, as_text
-from .compare import checked_abstractions, checked_items
+from ..synthesis.durations import STANDS_OUT
+from ..synthesis.measurements import DURATIONS, LENGTHS, START_SPANS, TRANSITIONS, VARIANTS, first_stage, second_stage
+from ..trusted.guarantee import ONE_CASE, PrivacyUnit
+from ..trusted.numbers import ONE, Number, as_text
+from ..trusted.samplers import Seeded
+from . import metrics
+from .compare import MOST_VARIANTS, checked_abstractions, checked_items, compare_map
 
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
 ABSTRACTIONS = "full,fold,first,prefix:16,prefix:8,prefix:4,set"
-WHATS: tuple[Literal["cases", "variants"], ...] = ("cases", "variants")
+What = Literal["cases", "variants"]
+WHATS: tuple[What, ...] = ("cases", "variants")
 """What a forecast gives shares of."""
 
 LOOKING = (
@@ -88,12 +110,12 @@ class Forecast:
     def __repr__(self) -> str:
         return confidential_repr(self)
 
-    def shares(self, what: Literal["cases", "variants"]) -> list[list[str]]:
+    def shares(self, what: What) -> list[list[str]]:
         """The expected shares as a table: ε, δ and a column for each abstraction, with a heading."""
         rows: dict[tuple[str, str], list[str]] = {}
         for cell in self.cells:
             at = as_text(cell.epsilon), as_text(cell.delta)
-            rows.setdefault(at, [*at]).append(_percent(cell.cases if what == "cases" else cell.variants))
+            rows.setdefault(at, [*at]).append(f"{float(getattr(cell, what)):.0%}")
         return [["ε", "δ", *dict.fromkeys(str(cell.abstraction) for cell in self.cells)], *rows.values()]
 
     def _repr_html_(self) -> str:
@@ -164,5 +186,209 @@ def _curve(mechanism: Mechanism) -> KeepCurve:
     return curve
 
 
-def _percent(share: Fraction) -> str:
-    return f"{float(share):.0%}"
+# ---------------------------------------------------------------------------------------------- kinds of release
+
+Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
+"""What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""
+
+
+ALTERNATIVES: dict[Alternative, str] = {
+    "variants": "optimal",
+    "ladder": "ladder",
+    "synthetic log": "synthesis",
+    "process map": "map",
+}
+"""What a forecast compares, and the mechanism of each."""
+
+RUNS = 3
+"""How often every alternative is tried."""
+
+ADVICE = (
+    "If few variants describe most cases, variants are slightly better: they are real, and each has an interval.",
+    "If most cases differ, a synthetic log is best, provided that there are enough cases; its traces are generated "
+    "and labelled as such.",
+    "A ladder shows real, but shortened or generalised traces: use it if no trace may appear that is not in the log.",
+    "A process map has no traces, but the most accurate numbers of cases for each step, with intervals: use it if you want a "
+    "picture of the process. With hundreds of activities, group them first, by the abstraction 'group:RULES.csv'.",
+)
+
+
+Trial = dict[str, float | None]
+"""How an alternative performed on one log, as a mean of runs with seeded noise. Confidential.
+
+Of variants and synthetic logs `case_coverage`, `similarity` (None where the logs have too many variants to compute it
+here) and `variants`; of a map `count_error` and `kept_mass`, as in `MapComparison`.
+"""
+
+
+def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[Alternative, Mechanism]:
+    """The mechanism of every alternative at (ε, δ)."""
+    return {each: mechanism(name, epsilon, delta, unit=unit) for each, name in ALTERNATIVES.items()}
+
+
+def outlook(rule: Mechanism, cases: int | None = None) -> tuple[str, ...]:
+    """What can be expected of a release, in sentences without a full stop, from public numbers alone."""
+    check_stated_cases(cases)
+    if isinstance(rule, Synthesis):
+        return _synthetic_facts(rule, cases)
+    if isinstance(rule, ProcessMap):
+        return _map_facts(rule)
+    curve = keep_curve_of(rule)
+    if curve is None:
+        return ()
+    half, always = curve.first_above(HALF), curve.always_kept
+    where = f" on {curve.rung}" if curve.rungs else ""
+    share = "" if cases is None else f": {always / cases:.2%} of {cases:,} cases"
+    return (of_curve(half, always, count_noun(rule) + where) + share,)
+
+
+def in_short(
+    epsilon: Number, delta: Number, unit: PrivacyUnit, stated_cases: int | None
+) -> tuple[dict[Kind, str], Kind]:
+    """What each kind of release would keep, in a few words, and which one is recommended; from public numbers alone."""
+    made = mechanisms(epsilon, delta, unit)
+    enough, curve = enough_cases(made["synthetic log"]), keep_curve_of(made["variants"])
+    is_enough = stated_cases is None or stated_cases >= enough
+    of = "" if stated_cases is None else f" of {stated_cases:,}"
+    return {
+        "synthetic log": f"{'good' if is_enough else 'weak'} for {stated_cases:,} cases"
+        if of
+        else f"good from {enough:,} cases",
+        "process map": f"each number ± {2 * _pair_noise(cast(ProcessMap, made['process map'])):,.0f}{of}",
+        "variants": f"ways that {curve.first_above(HALF) if curve else 0:,} or more{of or ' cases'} take",
+    }, "synthetic log" if is_enough else "process map"
+
+
+def advice(made: dict[Alternative, Mechanism], stated_cases: int | None = None) -> tuple[str, ...]:
+    """When to use which kind of release, in plain words, from public numbers alone."""
+    rule = made["synthetic log"]
+    if stated_cases is None or stated_cases >= enough_cases(rule):
+        return ADVICE
+    weak = (
+        f"With {stated_cases:,} cases at ε = {as_text(rule.epsilon)} a synthetic log is weak: much of what it shows may be "
+        "noise. Use variants or a ladder, or a larger ε."
+    )
+    return weak, ADVICE[0], *ADVICE[2:]
+
+
+def trials(
+    source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING
+) -> dict[Alternative, Trial]:
+    """Try every alternative on a log with seeded noise. Confidential: nothing is released and nothing is charged."""
+    found: dict[Alternative, Trial] = {}
+    for alternative, rule in made.items():
+        log = read(source, reading.for_counts_of(counted_of(rule))).canonical()
+        if not len(log):
+            raise EmptyLogError("the log is empty: there is nothing to forecast")
+        releases: list[Any] = [with_random_bytes(rule, Seeded(seed)).release(log) for seed in range(RUNS)]
+        found[alternative] = (_of_maps if isinstance(rule, ProcessMap) else _of_logs)(log, releases)
+    return found
+
+
+def _of_maps(log: Log, releases: Sequence[Any]) -> Trial:
+    compared = [compare_map(log, release) for release in releases]
+    return {name: fmean(getattr(each, name) for each in compared) for name in ("count_error", "kept_mass")}
+
+
+def _of_logs(log: Log, releases: Sequence[Any]) -> Trial:
+    few = max(len(log), *(len(release.variants) for release in releases)) <= MOST_VARIANTS
+    return {
+        "case_coverage": fmean(metrics.case_coverage(log, release) for release in releases),
+        "similarity": fmean(metrics.relative_log_similarity(log, release) for release in releases) if few else None,
+        "variants": round(fmean(len(release.variants) for release in releases)),
+    }
+
+
+# ---------------------------------------------------------------------- synthetic logs and process maps, without a log
+
+ENOUGH_PER_DEVIATION = 73
+"""A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
+
+FEW_RESIDUAL = 100
+"""Fewer generated cases per standard deviation of a transition are less similar than a release of variants without them."""
+
+WEEKS = 33
+"""Weeks are good from this many cases per standard deviation of 8 weeks on: 1,000 cases at ε = 1."""
+
+GOOD_ATTRIBUTES, POOR_ATTRIBUTES = 370, 80
+"""An attribute is good from, and poor below, this many cases per standard deviation: 7,000 and 1,500 cases at ε = 1."""
+
+DISTINCT_PAIRS = 10
+"""The number of different pairs per case for which the noise of a map is stated."""
+
+_ONE = "an attribute"
+
+
+def enough_cases(rule: Mechanism) -> int:
+    """Return the number of cases from which a synthetic log is not called weak, rounded."""
+    return _rounded(ENOUGH_PER_DEVIATION * cast(Synthesis, rule).noise.stage(TRANSITIONS).deviation)
+
+
+def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
+    """The noise of pairs, and how many cases an activity and a pair need."""
+    if rule.alphabet is not None:
+        activities = f"the {len(rule.alphabet):,} public activities have their own nodes; all others are one node"
+    else:
+        stage = rule.noise.stage(ACTIVITIES)
+        alone = stage.threshold / stage.contribution
+        activities = (
+            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
+            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
+        )
+    noise = _pair_noise(rule)
+    return (
+        activities,
+        f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
+        f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
+        "noise",
+    )
+
+
+def _pair_noise(rule: ProcessMap) -> float:
+    """The standard deviation of the number of cases of a pair, if cases have many different pairs."""
+    return rule.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
+
+
+def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
+    variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
+    shared, enough = variants.threshold / variants.contribution, enough_cases(rule)
+    facts = (
+        f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
+        f"if most cases have such a variant, and fewer than about {_rounded(FEW_RESIDUAL * steps.deviation):,} have not, a "
+        "release of variants is expected to be slightly more similar to the log",
+        f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
+        "range of lengths",
+        *_detail_facts(rule, cases),
+    )
+    if cases is None:
+        return (*facts, f"weak below about {enough:,} cases")
+    strength = "strong enough" if cases >= enough else f"weak: use it with {enough:,} cases or more"
+    return (*facts, f"for {cases:,} cases: {strength}")
+
+
+def _detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
+    """What times and one attribute would add to a synthetic log, in words."""
+    detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
+    stage = detailed.noise.stage
+    pair = STANDS_OUT * stage(DURATIONS).deviation * DURATION_BUCKETS**0.5
+    value = stage(first_stage(_ONE))
+    good, poor = (limit * stage(second_stage(_ONE)).deviation for limit in (GOOD_ATTRIBUTES, POOR_ATTRIBUTES))
+    weeks = WEEKS * stage(START_SPANS).deviation
+    facts = (
+        f"with times: a pair has its own durations with about {_rounded(pair):,} cases; start times are good from about "
+        f"{_rounded(weeks):,} cases on",
+        f"with one attribute: a value is released with about {_rounded(value.threshold / value.contribution):,} cases",
+    )
+    if cases is None:
+        return (
+            *facts,
+            f"attributes are good from about {_rounded(good):,} cases on, and poor below {_rounded(poor):,}",
+        )
+    verdict = "good" if cases >= good else "poor: leave it out" if cases < poor else "rough"
+    start = "good" if cases >= weeks else "rough"
+    return (*facts, f"for {cases:,} cases: weeks in which cases start are {start}, an attribute is {verdict}")
+
+
+def _rounded(number: float) -> int:
+    """Round to two significant digits."""
+    return int(float(f"{number:.1e}"))

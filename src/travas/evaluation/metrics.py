@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..errors import LogError, MissingExtraError, ParameterError, shown
 from ..log.traces import Activity, Trace
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Buffer = Literal["length", "penalty"]
 Counts = Mapping[Trace, int]
 ActivityPair = tuple[Activity, Activity]
+Key = TypeVar("Key", bound=Hashable)
 
 _PENALTY = 10
 _BYTES_PER_ARC = 52  # of the transport problem: measured, benchmarks/metrics.py
@@ -91,25 +92,17 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
     _check_memory(len(rows), len(columns))
     longest = max((len(trace) for trace in (*rows, *columns)), default=0)
     kind = np.uint8 if longest < 2**8 else np.uint16 if longest < 2**16 else np.uint32
-    letter = _Letters().__getitem__  # every activity becomes one character, so text distances are trace distances
-    left, right = (["".join(map(letter, trace)) for trace in traces] for traces in (rows, columns))
-    if not left or not right:
-        return np.zeros((len(left), len(right)), dtype=kind)
+    if not rows or not columns:
+        return np.zeros((len(rows), len(columns)), dtype=kind)
+    codes: dict[Activity, int] = {}  # as characters: distances of texts are the fastest
+    left, right = (
+        ["".join(chr(codes.setdefault(activity, len(codes))) for activity in trace) for trace in traces]
+        for traces in (rows, columns)
+    )
     distances: NDArray[np.unsignedinteger[Any]] = cdist(
         left, right, scorer=Levenshtein.distance, dtype=kind, workers=-1
     )
     return distances
-
-
-class _Letters(dict[Activity, str]):
-    """Maps up to a million activities to characters: all code points except surrogates."""
-
-    def __missing__(self, activity: Activity) -> str:
-        number = len(self)
-        if number >= 0x110000 - 0x800:
-            raise LogError(f"the logs have more than {number:,} activities, which is the maximum that can be compared")
-        letter = self[activity] = chr(number if number < 0xD800 else number + 0x800)
-        return letter
 
 
 def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]) -> float:
@@ -133,8 +126,7 @@ def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]
 
 def _check_memory(rows: int, columns: int) -> None:
     """Raise LogError if a comparison would not fit into memory, with the required size."""
-    needed = rows * columns * _BYTES_PER_ARC
-    available = _available_memory()
+    needed, available = rows * columns * _BYTES_PER_ARC, _available_memory()
     if needed > available:
         raise LogError(
             f"comparing {rows:,} with {columns:,} variants needs about {needed / 2**30:,.1f} GB of memory and "
@@ -195,7 +187,10 @@ class EdgeDifference:
 
 def directly_follows_difference(original: Any, released: Any) -> EdgeDifference:
     """Return the directly-follows edges that disappear and those that appear."""
-    before, after = (_edges(log) for log in both(original, released))
+    before, after = (
+        sum_by((edge, count) for trace, count in log.items() for edge in pairwise(trace))
+        for log in both(original, released)
+    )
     return EdgeDifference(
         lost={edge: count for edge, count in before.most_common() if edge not in after},
         added={edge: count for edge, count in after.most_common() if edge not in before},
@@ -203,25 +198,19 @@ def directly_follows_difference(original: Any, released: Any) -> EdgeDifference:
     )
 
 
-def _edges(log: Counts) -> Counter[ActivityPair]:
-    edges: Counter[ActivityPair] = Counter()
-    for trace, count in log.items():
-        for edge in pairwise(trace):
-            edges[edge] += count
-    return edges
+def sum_by(numbers: Iterable[tuple[Key, int]]) -> Counter[Key]:
+    """Return the sum of the numbers of every key."""
+    sums: Counter[Key] = Counter()
+    for key, number in numbers:
+        sums[key] += number
+    return sums
 
 
 def trace_lengths(original: Any, released: Any) -> dict[int, tuple[int, int]]:
     """Return the number of cases of each log by trace length."""
-    before, after = (_lengths(log) for log in both(original, released))
+    logs = both(original, released)
+    before, after = (sum_by((len(trace), count) for trace, count in log.items()) for log in logs)
     return {length: (before[length], after[length]) for length in sorted(before.keys() | after.keys())}
-
-
-def _lengths(log: Counts) -> Counter[int]:
-    lengths: Counter[int] = Counter()
-    for trace, count in log.items():
-        lengths[len(trace)] += count
-    return lengths
 
 
 def top_variants(original: Any, released: Any, number: int = 10) -> list[tuple[Trace, int, int]]:

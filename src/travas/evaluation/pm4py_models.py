@@ -22,8 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from ..errors import LogError, MissingExtraError, OutputError
+from ..errors import LogError, MissingExtraError, OutputError, ParameterError
 from ..log.escaped_names import escape_name
+from ..log.rules import Rules
 from ..log.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
 from ..releases.process_map import MapNode, MapRelease, ModelFormat
@@ -152,6 +153,58 @@ def _write_tree(tree: Any, form: str, path: Path) -> None:
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
+
+
+# ------------------------------------------------------------------------------------------------- reference models
+
+MOST_STATES = 20_000
+_MODEL = "reference_model"
+
+
+def rules_of_model(path: Path) -> Rules:
+    """The footprints of a BPMN model, Petri net or process tree: with which activities it starts and ends, and its pairs."""
+    form = path.suffix[1:].lower()
+    if form not in get_args(ModelFormat):
+        raise ParameterError(f"{path}: unsupported file extension for a model; use .bpmn, .pnml or .ptml", field=_MODEL)
+    with _pm4py("reference models"):
+        import pm4py
+
+        try:
+            model = getattr(pm4py, f"read_{form}")(str(path))
+            net, initial, final = model if form == "pnml" else pm4py.convert_to_petri_net(model)
+        except Exception as error:  # whatever is in the file
+            raise ParameterError(
+                f"{path}: cannot be read ({type(error).__name__}); use a valid model", field=_MODEL
+            ) from None
+        return _footprints(path, net, initial, final)
+
+
+def _footprints(path: Path, net: Any, initial: Any, final: Any) -> Rules:
+    """Found on all reachable markings, each with the activity that came last."""
+    from pm4py.objects.petri_net.semantics import enabled_transitions, execute
+
+    pairs, ends = set[tuple[str, str]](), set[str]()
+    states: list[tuple[str, Any]] = [("", initial)]
+    seen = set(states)
+    for last, marking in states:  # which grows
+        if marking == final:
+            ends.add(last)
+        for transition in enabled_transitions(net, marking):
+            activity = transition.label or last
+            if transition.label:
+                pairs.add((last, activity))
+            if (state := (activity, execute(transition, net, marking))) not in seen:
+                seen.add(state)
+                states.append(state)
+        if len(states) > MOST_STATES:
+            raise ParameterError(f"{path}: has more than {MOST_STATES:,} states; use a smaller model", field=_MODEL)
+    if not ends - {""}:
+        raise ParameterError(f"{path}: no activity leads from its start to its end; use a sound model", field=_MODEL)
+    return Rules(
+        starts_with=tuple(sorted(activity for last, activity in pairs if not last)),
+        ends_with=tuple(sorted(ends - {""})),
+        follows=tuple(f"{last} > {activity}" for last, activity in sorted(pairs) if last),
+    )
 
 
 def _cases(log: Counts) -> Cases:

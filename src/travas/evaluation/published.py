@@ -187,16 +187,15 @@ class _Rules:
         self._may_follow = after > 0
         self._always_after = (after == cases[:, None]) & others  # [a, b]: b comes after a's first occurrence
         self._always_before = (cases[:, None] == after.T) & others  # [a, b]: b comes before a's last occurrence
-        self._starts = np.zeros(len(after), dtype=bool)
         first = trie.children(trie.root())
-        self._starts[:] = trie.ending(first) + trie.going_on(first) > 0
+        self._starts: NDArray[np.bool_] = trie.ending(first) + trie.going_on(first) > 0
 
     def broken_by_symbol(self, prefixes: Prefixes) -> NDArray[np.bool_]:
         """Return for every prefix and symbol whether adding it violates a rule."""
         if prefixes.symbols.shape[1] == 0:
             return ~self._starts[None, :]
-        missing = ~_occurs(prefixes, len(self._starts))
-        needed = missing.astype("float32") @ self._always_before.T.astype("float32") > 0
+        _, last = first_and_last(prefixes.symbols, len(self._starts))
+        needed = (last < 0).astype("float32") @ self._always_before.T.astype("float32") > 0
         broken: NDArray[np.bool_] = ~allowed_after(prefixes, self._may_follow) | needed
         return broken
 
@@ -210,9 +209,3 @@ class _Rules:
             absent = last[:, self._always_after[activity]] <= first[:, activity, None]
             broken |= (last[:, activity] >= 0) & absent.any(axis=1)
         return broken
-
-
-def _occurs(prefixes: Prefixes, width: int) -> NDArray[np.bool_]:
-    _, last = first_and_last(prefixes.symbols, width)
-    occurs: NDArray[np.bool_] = last >= 0
-    return occurs

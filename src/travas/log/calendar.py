@@ -6,6 +6,7 @@ here once, and divide integers. So all of them agree, whatever time zone data th
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -34,6 +35,8 @@ LAST_INSTANT = 253_402_300_800 * SECOND - 1
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ONE_DAY = timedelta(days=1)
+_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
+_LONGEST = timedelta(days=3660)
 
 
 @lru_cache
@@ -81,6 +84,22 @@ def _is_written(zone: str) -> bool:
     except pl.exceptions.PolarsError:
         return False
     return True
+
+
+def duration(field: str, text: str) -> timedelta:
+    """Return a length of time: a whole number and d, h, m or s.
+
+    >>> duration("gap", "36h")
+    datetime.timedelta(days=1, seconds=43200)
+    """
+    match = re.fullmatch(r"([0-9]{1,9})([dhms])", text, re.ASCII) if isinstance(text, str) else None
+    if match is None or (length := int(match[1]) * _UNITS[match[2]]) > _LONGEST:
+        raise ParameterError(
+            f"{field} is {shown(text)}; use a whole number of days, hours, minutes or seconds up to ten years, such as "
+            "30d, 12h, 90m or 45s",
+            field=field,
+        )
+    return length
 
 
 def _change(day: datetime, zone: ZoneInfo) -> int:

@@ -234,6 +234,13 @@ def check_log(mechanism: Mechanism, log: Log) -> None:
             f"alphabet {CONFIDENTIAL}",
             field="alphabet",
         )
+    rules = getattr(mechanism, "rules", None)
+    if width > 1 and rules is not None and rules.activities:
+        raise ParameterError(
+            f"an activity of this log has {width} columns but rules name activities of one; remove the rules "
+            f"{CONFIDENTIAL}",
+            field="rules",
+        )
 
 
 def with_random_bytes(mechanism: M, random_bytes: RandomBytes) -> M:

@@ -22,6 +22,7 @@ from ..log.log import Log
 from ..log.options import CASE_PREFIX, OTHER, Attribute, BudgetShares, Times, case_column
 from ..log.plain import from_plain, plain
 from ..log.questions import CellQuestion, Totals
+from ..log.rules import NO_RULES, Rules, possible_cells
 from ..log.traces import Activity, Trace
 from ..releases.release import RESERVED_COLUMNS, Kind
 from ..releases.synthetic_log import SyntheticRelease
@@ -41,7 +42,7 @@ from ..synthesis.measurements import (
     values_stage,
 )
 from ..synthesis.randomness import new_seed
-from ..trusted.contributions import CodedTraces, cells, context_sums, length_sums, transition_sums
+from ..trusted.contributions import CodedTraces, context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
@@ -127,6 +128,11 @@ def _times(value: Times | Mapping[str, Any] | None) -> Times | None:
     return times
 
 
+def _rules(value: Rules | Mapping[str, Any] | None) -> Rules | None:
+    rules: Rules | None = _option(value, Rules, "rules")
+    return None if rules == NO_RULES else rules
+
+
 def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
     if isinstance(value, str):
         return BudgetShares.parse(value)
@@ -141,7 +147,7 @@ class Synthesis(GaussianMechanism):
     Times and attributes are measured and generated too, if they are asked for, within the same (ε, δ).
 
     Input      a log's variants and their true counts, and for times and attributes sums over its cases; optionally a
-               public alphabet
+               public alphabet and public rules
     Output     noisy measurements, and a log generated from them: traces that need not occur in the original log
     Neighbours adding or removing one case adds a vector of bounded norm to every measurement; a person at most `max_cases`
     Guarantee  (ε, δ) by the theorem, with every inequality verified on the constants that are used
@@ -154,9 +160,15 @@ class Synthesis(GaussianMechanism):
     attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)
     event_attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_event_attributes)
     shares: BudgetShares | None = attrs.field(default=None, converter=_shares)
+    rules: Rules | None = attrs.field(default=None, converter=_rules)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
+        if self.rules is not None and self.rules.is_timed and self.times is None:
+            field = "hours" if self.rules.hours else "at_least"
+            raise ParameterError(
+                f"{field} is set but times are not released; release times, or remove {field}", field=field
+            )
         self.plans()  # refuses shares that leave nothing for a stage
 
     @property
@@ -206,10 +218,14 @@ class Synthesis(GaussianMechanism):
         times = () if self.times is None else (f"the time zone, weekend days and resolution{bounds} of times {public}",)
         every = (*self.attributes, *self.event_attributes)
         attributes = (f"the attributes that are released, their bins and listed values {public}",) if every else ()
-        return replace(promised, assumptions=(*promised.assumptions, *times, *attributes))
+        rules = (f"the rules of generated cases {public}",) if self.rules else ()
+        return replace(promised, assumptions=(*promised.assumptions, *times, *attributes, *rules))
 
     def losses(self) -> Losses:
-        """A frequent variant, or new cases of one activity that is known: they add to the lengths and to two transitions."""
+        """A frequent variant, or new cases of one activity that is known: they add to the lengths and to two transitions.
+
+        Rules may exclude these transitions.
+        """
         variants, lengths, transitions = (
             self.noise.stage(name) for name in (stages.VARIANTS, stages.LENGTHS, stages.TRANSITIONS)
         )
@@ -217,7 +233,8 @@ class Synthesis(GaussianMechanism):
         two_transitions = 2 * math.isqrt(transitions.contribution**2 // 2) ** 2
         frequent = (cases * variants.contribution) ** 2
         rare = cases**2 * (lengths.contribution**2 + two_transitions)
-        return (NoisySums(self.noise, ((frequent, Fraction(0)), (rare, variants.delta))),)
+        reached = (frequent, Fraction(0)), (rare, variants.delta)
+        return (NoisySums(self.noise, reached[:1] if self.rules else reached),)
 
     def _release(self, variants: Log) -> SyntheticRelease:
         # of an experiment, or of the operating system; never of the generator of the noise
@@ -252,7 +269,7 @@ class Synthesis(GaussianMechanism):
         codes, residual = coded_for(activities, variants.alphabet, residual)
         projected = residual.projected(codes)
         lengths = noisy(stages.LENGTHS, length_sums(projected, self.noise.stage(stages.LENGTHS)))
-        allowed = cells(len(activities))
+        allowed = possible_cells(activities, self.rules)
         first, second = self.noise.stage(stages.TRANSITIONS), self.noise.stage(stages.REFINEMENT)
         transitions = noisy(stages.TRANSITIONS, transition_sums(projected, first), allowed)
         pairs = choose_pairs(transitions / first.contribution, first.deviation, second.deviation)
@@ -269,6 +286,7 @@ class Synthesis(GaussianMechanism):
             transitions=transitions,
             pairs=pairs,
             refinement=refinement,
+            rules=self.rules,
         )
 
     def _release_variants(self, log: CodedTraces, noisy: Noisy) -> list[tuple[int, int]]:

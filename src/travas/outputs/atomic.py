@@ -111,7 +111,7 @@ def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservatio
     with ExitStack() as stack:
         for target in sorted(targets):  # the same order in all runs
             check_target(target, "replace")
-            stack.enter_context(_locked(target))
+            stack.enter_context(locked(target))
         try:
             _prepare(targets, existing)
             yield Reservation(tuple(targets), existing)
@@ -208,7 +208,7 @@ def is_system_error(error: Exception) -> bool:
 
 
 @contextmanager
-def _locked(target: Path) -> Iterator[None]:
+def locked(target: Path) -> Iterator[None]:
     """Hold the lock on a target, or refuse at once."""
     lock = FileLock(_beside(target, "lock"), blocking=False)
     try:
@@ -232,7 +232,7 @@ def is_reserved(target: Path) -> bool:
     if not os.path.lexists(_beside(target, "lock")):
         return False
     try:
-        with _locked(target):
+        with locked(target):
             return False
     except OutputError:
         return True

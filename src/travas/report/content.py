@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import explain
 from ..budget.account import NO_APPROVAL, Account, Entry
-from ..budget.policy import Policy, PolicyRule
+from ..budget.policy import Policy, PolicyRule, problem_of
 from ..errors import VerificationError
 from ..log.abstraction import FULL, Abstraction
 from ..log.traces import Trace
@@ -139,11 +139,12 @@ class ReportContent:
         if charge is not None and self.account is not None:
             earlier = tuple(entry for entry in self.account.entries if entry.number < charge.number)
             before = replace(self.account, entries=earlier)
-        checked = self.policy.checked(charge or Entry.of(None, None, self.mechanism), before).rules
-        states = ["broken" if result.problem else "kept" for result in checked]
+        checked = charge or Entry.of(None, None, self.mechanism)
         unknown = _OF_THE_CHARGE if charge is None else ()
-        rules = zip(self.policy.rules, states, strict=True)
-        return tuple((rule, "not known" if rule.name in unknown else state) for rule, state in rules)
+        return tuple(
+            (rule, "not known" if rule.name in unknown else "broken" if problem_of(rule, checked, before) else "kept")
+            for rule in self.policy.rules
+        )
 
     @property
     def decision(self) -> Decision:

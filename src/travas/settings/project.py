@@ -21,6 +21,7 @@ from ..explain import check_stated_cases
 from ..log.abstraction import Abstraction, read_activities
 from ..log.options import Attribute
 from ..log.plain import plain
+from ..log.rules import Rules
 from ..mechanisms.mechanism import Mechanism, References
 from ..mechanisms.registry import MECHANISMS, from_description, options_of
 from ..outputs.atomic import Existing, atomic_output
@@ -44,7 +45,8 @@ _READ = [each.name for each in SETTINGS if each.section in ("log", "reading") an
 OF_TIMES = ("zone", "resolution", "recorded", "longest_case")
 """The settings of the option `times` of a mechanism."""
 
-_DETAILS = ("times", *OF_TIMES, "attributes", "event_attributes")
+_RULES = [each.name for each in SETTINGS if each.section == "rules"]
+_DETAILS = ("times", *OF_TIMES, "attributes", "event_attributes", *_RULES)
 _OPTIONS = [each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", *_DETAILS)]
 _PERIOD = ("every", "end_activity", "gap", "grace")
 
@@ -115,7 +117,7 @@ class Project:
                 )
         lines = [
             "# A release project of travas (travas docs every-month). Make the release: travas release travas.toml",
-            "# All settings: travas docs reference/settings. None is chosen by looking at single cases of the log.",
+            "# All settings: travas anonymize --help-all. None is chosen by looking at single cases of the log.",
         ]
         for section, about in SECTIONS.items():
             lines += ["", f"# {about}", f"[{section}]"]
@@ -276,7 +278,7 @@ class Project:
         return described | self._details(name) | options
 
     def _details(self, mechanism: str) -> dict[str, Any]:
-        """Describe times and attributes; a mechanism that releases none has no such options, and refuses them."""
+        """Describe times, attributes and rules; a mechanism that releases none has no such options, and refuses them."""
         if mechanism not in MECHANISMS or "attributes" not in options_of(MECHANISMS[mechanism]):
             return {name: self.values[name] for name in _DETAILS if name in self.values}
         times = {name: self.values[name] for name in OF_TIMES if name in self.values}
@@ -289,7 +291,20 @@ class Project:
                 name: [plain(Attribute.parse(text)) for text in dict.fromkeys(self.items(name))]
                 for name in ("attributes", "event_attributes")
             },
+            **self._rules(),
         }
+
+    def _rules(self) -> dict[str, Any]:
+        """Describe the rules: those of the reference model, and those that are stated, which take their place."""
+        stated = {name: self.values[name] for name in _RULES if name in self.values}
+        if (model := stated.pop("reference_model", None)) is None:
+            return {"rules": plain(Rules(**cast("Any", stated))) if stated else None}
+        if self.references == "refuse":
+            raise ParameterError("reference_model is the name of a file; use the other rules", field="reference_model")
+        from ..evaluation.pm4py_models import rules_of_model
+
+        of_model = rules_of_model(self.path(str(model)))
+        return {"rules": plain(attrs.evolve(of_model, **cast("Any", stated))), "alphabet": of_model.activities}
 
     def policy(self) -> Policy | None:
         """Return the policy that is set; the pipeline adds its rules to those of the organisation.
@@ -320,7 +335,7 @@ class Project:
         """
         names = ("frequencies", "profile", "dataset", "guarantee")
         options: dict[str, Any] = {name: self.values[name] for name in names if name in self.values}
-        said_of_times = {*OF_TIMES} & set(self.values)
+        said_of_times = {*OF_TIMES, "hours", "at_least"} & set(self.values)
         return Request(
             source=self.source,
             mechanism=self.mechanism(),

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import cast
 
 from ..errors import OutputError, ParameterError
+from ..log.calendar import duration
 from ..outputs.guarantee_file import guarantee_path
 from ..pipeline import Outcome, Watch, run
 from ..report.report_file import check_report, write_report
-from ..sources.period import Calendar, Period, duration, latest_period
+from ..sources.period import Calendar, Period, latest_period
 from .project import Project
 
 WHOLE_LOG = "whole-log"

@@ -16,7 +16,7 @@ import attrs
 from ..errors import ParameterError, shown
 from ..trusted.numbers import exact, typed_whole_number
 
-Section = Literal["log", "reading", "privacy", "mechanism", "output", "account", "period"]
+Section = Literal["log", "reading", "privacy", "mechanism", "rules", "output", "account", "period"]
 Kind = Literal["text", "number", "whole number", "choice", "list", "file", "list or file"]
 """What a value is. A number is exact, and stays the text that was typed; a list is one of texts; text may be a file with one."""
 
@@ -28,6 +28,7 @@ SECTIONS: Mapping[Section, str] = {
     "reading": "How events become traces, and who is protected: travas docs reading, travas docs unit.",
     "privacy": "What a release costs. Smaller values protect more and keep less: travas forecast.",
     "mechanism": "What is released, and how. Public, and not chosen by looking at the log.",
+    "rules": "synthesis: what every generated case obeys: travas docs synthesis. Public, never found by looking at the log.",
     "output": "What is written, and what the README says.",
     "account": "What is charged, under which rules, and why. Use one data set for everything about the same people.",
     "period": "Which cases a release counts: those closed in its period. Different periods cost once: travas docs every-month.",
@@ -191,6 +192,20 @@ SETTINGS = (
             "synthesis: first and last day on which cases started, if they are public."),
     Setting("mechanism", "longest_case", "whole number", "365",
             "synthesis: number of days that no case takes longer than, if it is public."),
+    Setting("rules", "starts_with", "list", "register", "Every case starts with one of these. Not found by looking at the log."),
+    Setting("rules", "ends_with", "list", "release", "Every case ends with one of these. Not found by looking at the log."),
+    Setting("rules", "at_most_once", "list", "register",
+            "Activities that occur at most once in a case. Not found by looking at the log."),
+    Setting("rules", "before", "list", "register < release",
+            "A < B: B never occurs before A has occurred. Not found by looking at the log."),
+    Setting("rules", "follows", "list", "register > triage",
+            "A > B: only listed pairs directly follow one another. Not found by looking at the log."),
+    Setting("rules", "at_least", "list", "triage < treatment: 10m",
+            "A < B: TIME: the least time from A to a directly following B. Not found by looking at the log."),
+    Setting("rules", "hours", "text", "Mon-Fri 07-19, Sat 08-12",
+            "When events happen, by days and hours in the time zone. Not found by looking at the log."),
+    Setting("rules", "reference_model", "file", "process.bpmn",
+            "A .bpmn, .pnml or .ptml file that sets starts_with, ends_with, follows and alphabet. Not discovered from the log."),
     Setting("output", "output", "file", "release.xes.gz", "The file to write: its extension is the format.", use="common"),
     Setting("output", "folder", "file", "releases", "travas release: the folder of the releases, one folder for each."),
     Setting("output", "frequencies", "choice", "noisy",
@@ -227,5 +242,5 @@ def setting(name: str) -> Setting:
     if name in BY_NAME:
         return BY_NAME[name]
     near = get_close_matches(name, BY_NAME, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "all settings: travas docs reference/settings"
+    hint = f"did you mean {near[0]!r}?" if near else "all settings: travas anonymize --help-all"
     raise ParameterError(f"there is no setting {shown(name)}; {hint}", field="set")

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import polars as pl
 
@@ -24,6 +25,7 @@ from .messages import LONGEST_NAME, available_names
 from .reading import STANDARD, TRACE_LEVEL, Reading, by_column
 
 _NAMES = "text, whole numbers, true or false, categories, dates and timestamps"
+_TIME = "timestamp, or text"
 
 
 _FURTHER = {
@@ -249,12 +251,7 @@ def columns_of(reading: Reading, schema: Mapping[str, pl.DataType], where: str) 
     for name in columns.names:
         if f"{name}_duplicated_0" in schema:
             raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
-    _check_types(columns, schema, where)
-    if reading.period is not None and not is_dated(schema[str(columns.timestamp)]):
-        raise LogError(
-            f"{where}: column {columns.timestamp!r} has type {schema[str(columns.timestamp)]}, which has no dates for a "
-            f"period; convert it to a timestamp {CONFIDENTIAL}"
-        )
+    _check_types(columns, schema, where, "not needed" if reading.period is None else "needed")
     return columns
 
 
@@ -294,38 +291,43 @@ def cautions(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str) -> None:
+def _check_types(
+    columns: Columns, schema: Mapping[str, pl.DataType], where: str, dates: Literal["needed", "not needed"]
+) -> None:
     """Raise LogError if the type of a column is not accepted for its role."""
-    for name in (columns.case, columns.unit, *columns.activities, columns.lifecycle, *columns.where):
-        if name is not None and not is_name_type(schema[name]):
-            raise LogError(
-                f"{where}: column {name!r} has type {schema[name]}, whose values are not exact identifiers; accepted types are "
-                f"{_NAMES}; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
-            )
-    for name in (columns.timestamp, columns.ties):
-        if name is not None and not is_ordered(schema[name]):
-            raise LogError(
-                f"{where}: column {name!r} has type {schema[name]}, which cannot order events; accepted types are text, "
-                f"numbers, dates and timestamps; convert it, for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
-            )
-    unfit = []
-    for attribute in columns.details.columns:
-        if not (is_name_type if attribute.values == "name" else _is_number)(schema[attribute.name]):
-            unfit.append((attribute.name, "not exact names" if attribute.values == "name" else "not numbers"))
-    if columns.details.times == "read" and not is_time(schema[str(columns.timestamp)]):
-        unfit.append((str(columns.timestamp), "not dates or timestamps, so that durations cannot be measured"))
-    for name, what in unfit:
-        raise LogError(
-            f"{where}: column {name!r} has type {schema[name]}, whose values are {what}; convert it, "
-            f"for example with {_as_text(name, schema[name])} {CONFIDENTIAL}"
+    names = (columns.case, columns.unit, *columns.activities, columns.lifecycle, *columns.where)
+    needed: list[tuple[str | None, Callable[[pl.DataType], bool], str]] = [
+        *(
+            (name, is_name_type, f"whose values are not exact identifiers; convert it to one of {_NAMES}")
+            for name in names
+        ),
+        *(
+            (name, is_ordered, f"which cannot order events; convert it to a {_TIME}")
+            for name in (columns.timestamp, columns.ties)
+        ),
+        *(
+            (column.name, is_name_type, f"whose values are not exact names; convert it to one of {_NAMES}")
+            if column.values == "name"
+            else (column.name, _is_number, "whose values are not numbers; convert it to numbers")
+            for column in columns.details.columns
+        ),
+    ]
+    if columns.details.times == "read":
+        needed.append(
+            (columns.timestamp, is_time, f"whose values are not dates or timestamps; convert it to a {_TIME}")
         )
+    if dates == "needed":
+        needed.append((columns.timestamp, _is_dated, f"which has no dates for a period; convert it to a {_TIME}"))
+    for name, fits, what in needed:
+        if name is not None and not fits(schema[name]):
+            raise LogError(f"{where}: column {name!r} has type {schema[name]}, {what} {CONFIDENTIAL}")
 
 
 def _is_number(kind: pl.DataType) -> bool:
     return _is_text(kind) or kind.is_numeric() or isinstance(kind, pl.Null)
 
 
-def is_dated(kind: pl.DataType) -> bool:
+def _is_dated(kind: pl.DataType) -> bool:
     """Return whether values of a type have a date, or are texts that can have one."""
     return not (kind.is_numeric() or isinstance(kind, pl.Time | pl.Duration))
 
@@ -350,8 +352,3 @@ def is_ordered(kind: pl.DataType) -> bool:
 
 def _is_text(kind: pl.DataType) -> bool:
     return isinstance(kind, pl.String | pl.Categorical | pl.Enum)
-
-
-def _as_text(name: str, kind: pl.DataType) -> str:
-    """Return a Polars expression that converts the column: floats to whole numbers, others to text."""
-    return f"pl.col({name!r}).cast({'pl.Int64' if kind.is_float() else 'pl.String'})"

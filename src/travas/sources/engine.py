@@ -27,11 +27,7 @@ from .release_json import MAP_IS_NO_LOG, merged, read_release
 STANDARD_INPUT = "-"
 
 
-def _silent(_: float) -> None:
-    """Ignore the progress."""
-
-
-def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = _silent) -> Log:
+def read(source: Any, reading: Reading = DEFAULT_READING, progress: Progress = lambda _: None) -> Log:
     """Read the variants of a log. They are confidential."""
     variants = _read(source, reading, progress)
     check_details(variants.totals, reading.details)
@@ -112,9 +108,8 @@ def _check_counts(reading: Reading, what: str) -> None:
         raise ParameterError(
             f"period is set but {what} contains counts, which have no times; use events", field="period"
         )
-    defaults = {"unit": None, "by": None, "lifecycle": "all", "where": (), "duplicate_events": "keep"}
-    for name, default in defaults.items():
-        if (value := getattr(reading, name)) != default:
+    for name in ("unit", "by", "lifecycle", "where", "duplicate_events"):
+        if (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
             raise LogError(f"{name} is {value!r} but {what} contains counts, not events; pass a log", field=name)
 
 

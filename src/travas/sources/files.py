@@ -12,9 +12,9 @@ import os
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import IO, Any, Literal, TypeGuard
@@ -235,33 +235,24 @@ def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, N
         with _archive(path) as archive, archive.open(member_of(path)) as member:
             yield from iter(lambda: member.read(size), b"")
         return
-    pieces, damaged = iter(lambda: raw.read(size), b""), tuple[type[Exception], ...]()
-    if packing == "gzip":
-        pieces, damaged = _gzip(raw, size)
-    elif packing == "zstd":
-        pieces, damaged = _zstd(raw)
+    pieces = _zstd(raw) if packing == "zstd" else iter(partial((_gzip(raw) if packing else raw).read, size), b"")
     try:
         yield from pieces
-    except EOFError:
-        raise LogError(f"{path}: the {packing} file is truncated; copy it again") from None
-    except damaged as error:
-        raise LogError(f"{path}: the {packing} file is damaged ({error}); copy it again") from None
+    except Exception as error:  # every library has its own kinds
+        what = "truncated" if isinstance(error, EOFError) else f"damaged ({error})"
+        raise LogError(f"{path}: the {packing or 'text'} file is {what}; copy it again") from None
 
 
-_Unpacked = tuple[Iterator[bytes], tuple[type[Exception], ...]]
-"""The content, and what the library raises if it is damaged. EOFError means that it is truncated."""
+def _gzip(raw: IO[bytes]) -> IO[bytes]:
+    try:
+        library = import_module("isal.igzip")  # it is faster
+    except ImportError:
+        library = gzip
+    stream: IO[bytes] = library.GzipFile(fileobj=raw, mode="rb")
+    return stream
 
 
-def _gzip(raw: IO[bytes], size: int) -> _Unpacked:
-    library: Any = gzip
-    damaged: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
-    with suppress(ImportError):  # it is faster
-        library, damaged = import_module("isal.igzip"), (*damaged, import_module("isal.isal_zlib").error)
-    stream = library.GzipFile(fileobj=raw, mode="rb")
-    return iter(lambda: stream.read(size), b""), damaged
-
-
-def _zstd(raw: IO[bytes]) -> _Unpacked:
+def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
     try:
         import zstandard
     except ImportError:
@@ -278,7 +269,7 @@ def _zstd(raw: IO[bytes]) -> _Unpacked:
         if frame is not None:
             raise EOFError
 
-    return frames(), (zstandard.ZstdError,)
+    return frames()
 
 
 # --- encodings: those in which no character changes how the following ones are decoded

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError, plain_words
 from ..log.log import Log
+from ..log.questions import NO_DETAILS
 from .columns import Columns
 from .events import table_variants
 from .messages import available_names
@@ -24,7 +26,6 @@ _WHERE = "data frame"
 INCOMPLETE = "check that every file is complete, and has the same columns and types"
 _EMPTY_NAME = "__UNNAMED__"
 ArrowFormat = Literal["parquet", "arrow"]
-Use = Literal["name", "time", "number"]
 
 
 def read_arrow(paths: Sequence[Path], reading: Reading, where: str, form: ArrowFormat) -> Log:
@@ -104,27 +105,19 @@ def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
     if len(set(names)) < len(names):
         raise LogError(f"{_WHERE}: two columns have the same name; rename one")
     columns = Columns.of(reading, names, _WHERE)
+    numbers = {attribute.name for attribute in columns.details.columns if attribute.values == "number"}
+    exact = {attribute.name for attribute in columns.details.columns} - numbers
+    exact |= {*replace(columns, details=NO_DETAILS, attribute_columns=()).names}
     series = [
-        column_of_pandas(frame.iloc[:, index].rename(name), _use(name, columns))
+        column_of_pandas(frame.iloc[:, index].rename(name), "numbers" if name in numbers - exact else "exact")
         for index, name in enumerate(names)
         if name in columns.names
     ]
     return pl.DataFrame(series)
 
 
-def _use(name: str, columns: Columns) -> Use:
-    """Return what a column is read as; a column with several roles is read as names, the strictest."""
-    names = (columns.case, *columns.activities, columns.unit, columns.lifecycle, *columns.where)
-    read = [attribute.values for attribute in columns.details.columns if attribute.name == name]
-    if name in names or "name" in read:
-        return "name"
-    if name == columns.timestamp:
-        return "time"
-    return "number" if read and name != columns.ties else "name"
-
-
-def column_of_pandas(values: Any, use: Use) -> pl.Series:
-    """Convert one column by its type alone; an object column must hold text, value by value."""
+def column_of_pandas(values: Any, use: Literal["exact", "numbers"]) -> pl.Series:
+    """Convert one column by its type alone; an object column must hold text, value by value. Only numbers may be floats."""
     import pandas as pd
 
     name, kind = str(values.name), values.dtype
@@ -132,16 +125,15 @@ def column_of_pandas(values: Any, use: Use) -> pl.Series:
         categories = column_of_pandas(pd.Series(kind.categories, name=name), use)
         return categories.gather(pl.Series(values.cat.codes.to_numpy()).replace(-1, None))
     if kind.kind == "O" and not isinstance(kind, pd.api.extensions.ExtensionDtype):
-        return _texts(values, name, use)
-    if not _is_plain(kind) and not (use == "number" and kind.kind == "f"):
-        raise _refused(name, f"is of type {kind}", _conversion(name, kind.kind == "f", use))
+        return _texts(values, name)
+    if not _is_plain(kind) and not (use == "numbers" and kind.kind == "f"):
+        raise _refused(name, f"is of type {kind}")
     try:
         converted: pl.Series = pl.from_pandas(values)
     except ImportError:
         raise MissingExtraError("reading a pandas DataFrame", "pandas") from None
     except Exception as error:  # pyarrow raises many kinds, some quoting a cell
-        conversion = _conversion(name, False, use)
-        raise _refused(name, f"cannot be converted ({type(error).__name__})", conversion) from None
+        raise _refused(name, f"cannot be converted ({type(error).__name__})") from None
     return converted
 
 
@@ -157,13 +149,13 @@ def _is_plain(kind: Any) -> bool:
     return isinstance(kind, pd.StringDtype | pd.DatetimeTZDtype) or kind.kind in "biuM"
 
 
-def _texts(values: Any, name: str, use: Use) -> pl.Series:
+def _texts(values: Any, name: str) -> pl.Series:
     """Convert an object column of text. Other values are refused before any type inference."""
     texts = [None if _is_missing(value) else value for value in values]
     for row, value in enumerate(texts, start=1):
         if value is not None and not isinstance(value, str):
             what = f"holds a value of type {type(value).__name__} in row {row:,}; object columns must hold text only"
-            raise _refused(name, what, _conversion(name, False, use))
+            raise _refused(name, what)
     try:
         return pl.Series(name, [value and str.__str__(value) for value in texts], dtype=pl.String, strict=True)
     except UnicodeError:
@@ -178,16 +170,8 @@ def _is_missing(value: Any) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
-def _conversion(name: str, is_float: bool, use: Use) -> str:
-    column = f"df[{name!r}]"
-    if use == "time":
-        return f"{column} = pd.to_datetime({column}, {'unit=' + repr('s') if is_float else 'utc=True'})"
-    return (
-        f"{column} = {column}.astype('Int64'), exact up to 2**53"
-        if is_float
-        else f"{column} = {column}.astype('string')"
+def _refused(name: str, what: str) -> LogError:
+    conversion = (
+        f"df[{name!r}] = df[{name!r}].astype('string'), or 'Int64' for whole numbers; times with pd.to_datetime"
     )
-
-
-def _refused(name: str, what: str, conversion: str) -> LogError:
     return LogError(f"{_WHERE}: column {name!r} {what}; convert it first: {conversion} {CONFIDENTIAL}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import product
 from typing import cast
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
+from .period import microseconds
 from .reading import NUMBERED
 
 TIME, NANOSECONDS, AWARE = "time", "nanoseconds", "aware"
@@ -19,15 +21,8 @@ _NUMBER = r"[+-]?[0-9]{1,16}(?:[.,][0-9]{1,20})?"
 """Whole or decimal, with a point or a comma."""
 
 _MICROSECONDS = pl.Datetime("us")
-_ISO_FORMATS = [
-    *(
-        f"%Y-%m-%d{between}{clock}{zone}"
-        for between in "T "
-        for clock in ("%H:%M:%S%.f", "%H:%M")
-        for zone in ("%#z", "")
-    ),
-    "%Y-%m-%d",
-]
+_CLOCKS = product("T ", ("%H:%M:%S%.f", "%H:%M"), ("%#z", ""))
+_ISO_FORMATS = [*("%Y-%m-%d" + "".join(clock) for clock in _CLOCKS), "%Y-%m-%d"]
 
 
 class UnknownFormatError(Exception):
@@ -122,5 +117,4 @@ def _strptime(text: str, form: str) -> int | None:
         moment = datetime.strptime(text, form.replace("%.f", ".%f"))
     except ValueError:
         return None
-    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds
+    return microseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))

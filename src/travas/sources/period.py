@@ -15,12 +15,11 @@ from typing import Any, Literal, get_args
 import attrs
 
 from ..errors import ParameterError, check_encodable, shown
+from ..log.calendar import duration
 
 Calendar = Literal["day", "week", "month", "quarter", "year"]
 """The length of the periods of a series."""
 
-_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1), "s": timedelta(seconds=1)}
-_LONGEST = timedelta(days=3660)
 _FORMS = (
     "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', or '2026-02-01/2026-02-15' (without its end)"
 )
@@ -71,8 +70,6 @@ class Period:
                     f"end_activity has {shown(activity)}; use names of activities", field="end_activity"
                 )
         check_encodable("end_activity", *self.end_activity)
-        if len(set(self.end_activity)) != len(self.end_activity):
-            raise ParameterError("end_activity has an activity twice; remove one", field="end_activity")
         if self.gap is not None and not duration("gap", self.gap):
             raise ParameterError(f"gap is {shown(self.gap)}: it must be longer than 0d, such as 30d", field="gap")
         duration("grace", self.grace)
@@ -155,33 +152,13 @@ class Period:
         raise ParameterError("the description of the period is incomplete or inconsistent", field="period")
 
 
-def duration(field: str, text: str) -> timedelta:
-    """Return a length of time: a whole number and d, h, m or s.
-
-    >>> duration("gap", "36h")
-    datetime.timedelta(days=1, seconds=43200)
-    """
-    match = re.fullmatch(r"([0-9]{1,9})([dhms])", text, re.ASCII) if isinstance(text, str) else None
-    if match is None or (length := int(match[1]) * _UNITS[match[2]]) > _LONGEST:
-        raise ParameterError(
-            f"{field} is {shown(text)}; use a whole number of days, hours, minutes or seconds up to ten years, such as "
-            "30d, 12h, 90m or 45s",
-            field=field,
-        )
-    return length
-
-
 def latest_period(calendar: str, before: datetime) -> str:
     """Return the name of the last period of a calendar that ends at or before an instant."""
     if calendar not in get_args(Calendar):
         choices = ", ".join(get_args(Calendar))
         raise ParameterError(f"every is {shown(calendar)}; use one of {choices}", field="every")
-    name = ""
-    for back in range(800):  # every period is shorter than that, and its predecessor starts before it
-        name = _name(calendar, (before - timedelta(days=back)).date())
-        if _range(name)[1] <= before:
-            break
-    return name
+    start, _ = _range(_name(calendar, before.astimezone(UTC).date()))
+    return _name(calendar, (start - timedelta(days=1)).date())
 
 
 def _name(calendar: str, day: date) -> str:
@@ -210,20 +187,26 @@ def _range(name: str) -> tuple[datetime, datetime]:
 
 def _days(name: str) -> tuple[date, date]:
     """Return the first day of a period and the first day after it. Raises ValueError."""
-    if match := re.fullmatch(r"(\d{4})", name, re.ASCII):
-        return _months(int(match[1]), 1, 12)
-    if match := re.fullmatch(r"(\d{4})-Q([1-4])", name, re.ASCII):
-        return _months(int(match[1]), 3 * int(match[2]) - 2, 3)
-    if match := re.fullmatch(r"(\d{4})-(\d{2})", name, re.ASCII):
-        return _months(int(match[1]), int(match[2]), 1)
-    if match := re.fullmatch(r"(\d{4})-W(\d{2})", name, re.ASCII):
-        monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
+    first, _, end = name.partition("/")
+    if end:
+        return _day(first), _day(end)
+    year, part = int(name[:4]), name[5:]
+    if re.fullmatch(r"\d{4}", name, re.ASCII):
+        return _months(year, 1, 12)
+    if re.fullmatch(r"\d{4}-Q[1-4]", name, re.ASCII):
+        return _months(year, 3 * int(part[1]) - 2, 3)
+    if re.fullmatch(r"\d{4}-\d{2}", name, re.ASCII):
+        return _months(year, int(part), 1)
+    if re.fullmatch(r"\d{4}-W\d{2}", name, re.ASCII):
+        monday = date.fromisocalendar(year, int(part[1:]), 1)
         return monday, monday + timedelta(days=7)
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", name, re.ASCII):
-        return date.fromisoformat(name), date.fromisoformat(name) + timedelta(days=1)
-    if match := re.fullmatch(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})", name, re.ASCII):
-        return date.fromisoformat(match[1]), date.fromisoformat(match[2])
-    raise ValueError("not a period")
+    return _day(name), _day(name) + timedelta(days=1)
+
+
+def _day(text: str) -> date:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+        raise ValueError("not a day")
+    return date.fromisoformat(text)
 
 
 def _months(year: int, month: int, number: int) -> tuple[date, date]:

@@ -17,7 +17,7 @@ import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, cast
@@ -30,7 +30,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import functions as f
 
-from ..errors import LogError, ParameterError, TravasError
+from ..errors import LogError, ParameterError, TravasError, plain_words
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Log, check_number_of_cases
@@ -398,14 +398,15 @@ def _opened(source: str, reading: Reading) -> tuple[Any, str]:
             f"spark:{path} has one of {' '.join(sorted(_PATTERN))}, which Spark takes for a pattern; use a folder or a table",
             field="source",
         )
-    where = "Spark query" if reading.query else f"Spark table {reading.table!r}" if reading.table else f"spark:{path}"
     session = _session()
     if reading.query:
         query = f"SELECT * FROM (\n{reading.query.strip().rstrip(';')}\n)"  # where nothing but a SELECT can be
-        return _run(session, where, lambda: session.sql(query)), where
-    if reading.table:
-        return _run(session, where, lambda: session.table(reading.table)), where
-    return _run(session, where, lambda: _parquet(session, path)), where
+        where, opened = "Spark query", partial(session.sql, query)
+    elif reading.table:
+        where, opened = f"Spark table {reading.table!r}", partial(session.table, reading.table)
+    else:
+        where, opened = f"spark:{path}", partial(_parquet, session, path)
+    return _run(session, where, opened), where
 
 
 def _parquet(session: Any, path: str) -> Any:
@@ -434,36 +435,15 @@ def _path_of(source: str, reading: Reading) -> str:
 
 
 def _session() -> Any:
-    """Return the running session, or a new one without log output."""
+    """Return the running session, or a new one."""
     from pyspark.sql import SparkSession
 
-    running = SparkSession.getActiveSession()
-    if running is not None:
+    if (running := SparkSession.getActiveSession()) is not None:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("travas").config("spark.ui.showConsoleProgress", "false")
-    with silent():
-        try:
-            return builder.getOrCreate()
-        except Exception as error:
-            raise LogError(
-                f"spark: cannot start a session ({type(error).__name__}); check that Java 17+ is installed and the master is up"
-            ) from None
-
-
-@contextmanager
-def silent() -> Iterator[None]:
-    """Discard the log output of a JVM that is started in this context."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+    with plain_words("spark: cannot start a session", "check that Java 17+ is installed and the master is up"):
+        return builder.getOrCreate()
 
 
 def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:

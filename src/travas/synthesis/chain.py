@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from ..log.rules import NO_RULES, Pairs, coded_pairs
 from ..trusted.contributions import Transitions, cells
 from .measurements import REFINEMENT, TRANSITIONS, Measurements
 
@@ -53,6 +54,8 @@ class Chain:
         weights: Its probability.
         cells: The index of its cell in the flattened table of states and symbols.
         contexts: The context that follows it.
+        before: Pairs of activities of which the first must have occurred before the second.
+        can_end: Whether a trace can end with an activity.
     """
 
     activities: int
@@ -64,18 +67,21 @@ class Chain:
     weights: NDArray[np.float64]
     cells: NDArray[np.int64]
     contexts: NDArray[np.int64]
+    before: Pairs
+    can_end: NDArray[np.bool_]
 
     @classmethod
     def of(cls, measurements: Measurements) -> Chain:
         """Estimate the chain from the measurements."""
         activities = len(measurements.activities)
-        allowed = cells(activities)
+        allowed, rules = measurements.cells, measurements.rules or NO_RULES
         transitions, deviation = order_one(measurements)
-        bar = np.full(allowed.shape, _cut(len(allowed)))
+        symbols_of = len(allowed) - (cells(activities) & ~allowed).sum(axis=1)  # those that a rule does not exclude
+        bar = np.repeat([[_cut(number)] for number in symbols_of.tolist()], len(allowed), axis=1)
         released = Transitions.of(*released_traces(measurements), activities)
         bar[released.state, released.symbol] = LEAST_RELEASED
         targets = np.where(transitions > bar * deviation, transitions, 0.0)
-        rows = _rows(targets, transitions)
+        rows = _rows(targets, transitions, allowed)
         pairs = measurements.pairs if measurements.pairs is not None else np.empty((0, 2), dtype=np.int64)
         if len(pairs):
             rows = np.vstack([rows, _order_two(measurements, pairs, transitions, rows, allowed, deviation)])
@@ -94,6 +100,8 @@ class Chain:
             weights=rows[context, symbols],
             cells=last[context] * len(allowed) + symbols,
             contexts=context_of[last[context], following],
+            before=coded_pairs(rules.pairs("before"), measurements.activities),
+            can_end=allowed[1::2, -1],
         )
 
 
@@ -121,13 +129,15 @@ def order_one(measurements: Measurements) -> tuple[NDArray[np.float64], float]:
     return (first / deviation**2 + second / other**2) / total, total**-0.5
 
 
-def _rows(targets: NDArray[np.float64], transitions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities by state: what was kept; else the positive part of the noisy row; else END."""
+def _rows(
+    targets: NDArray[np.float64], transitions: NDArray[np.float64], allowed: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Probabilities by state: what was kept; else the positive part of the noisy row; else END; none if it is impossible."""
     rows = targets.copy()
     empty = ~rows.any(axis=1)
     rows[empty] = np.maximum(transitions[empty], 0.0)
-    rows[~rows.any(axis=1), -1] = 1.0
-    normalised: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
+    rows[~rows.any(axis=1) & allowed[:, -1], -1] = 1.0
+    normalised: NDArray[np.float64] = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     return normalised
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..log.calendar import SECOND, WEEK_DAYS, zone_offsets
 from ..log.options import Resolution
 from ..log.questions import DURATION_BUCKETS, THROUGHPUT_EDGES
+from ..log.rules import NO_RULES, coded_pairs
 from ..log.traces import Trace
 from .arrivals import Arrivals
 from .durations import DurationShares, log_bounds
@@ -30,7 +31,7 @@ from .measurements import (
     TimeMeasurements,
 )
 from .randomness import Random, generator
-from .shrinkage import Floats, shrunk, uniform
+from .shrinkage import Floats, normalised, shrunk, uniform
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +98,13 @@ class CalendarShares:
         weeks: Of the first event, by week.
         start_hours: Of the first event, by hour of the week.
         event_hours: Of all events, by hour of the week.
+        waits: The hours until events can happen, by hour of the week.
     """
 
     weeks: Arrivals
     start_hours: Floats
     event_hours: Floats
+    waits: NDArray[np.int64]
 
     @classmethod
     def of(cls, measurements: Measurements, times: TimeMeasurements) -> CalendarShares:
@@ -115,11 +118,13 @@ class CalendarShares:
             _in_cases(measurements, EVENT_WEEKDAYS, times.event_weekdays),
             _in_cases(measurements, EVENT_HOURS, times.event_hours),
         )
-        return cls(
-            Arrivals.of(measurements, times),
-            _hours(start_day, start_hour, weekend),
-            _hours(event_day, event_hour, weekend),
+        is_open = (measurements.rules or NO_RULES).open_hours
+        start_hours, event_hours = (
+            normalised(_hours(*noisy, weekend) * is_open, is_open / is_open.sum())
+            for noisy in ((start_day, start_hour), (event_day, event_hour))
         )
+        waits = np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
+        return cls(Arrivals.of(measurements, times), start_hours, event_hours, waits)
 
     def starts(self, number: int, random: Random) -> Floats:
         """Wall-clock times of the first events of this many cases, in seconds from 1970."""
@@ -192,18 +197,20 @@ def event_times(
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """The steps from event to event of some cases: the row of each, and where the steps of every case begin and end."""
+    """The steps from event to event of some cases: the row and the least seconds of each, and where those of a case are."""
 
     rows: Indexes
+    least: Floats
     begin: Indexes
     end: Indexes
 
 
 @dataclass(frozen=True, eq=False)
 class _Log:
-    """The rows of the steps of all traces, one after another, and their numbers."""
+    """The rows and least seconds of the steps of all traces, one after another, and their numbers."""
 
     rows: Indexes
+    least: Floats
     begin: Indexes
     steps_of: Indexes
 
@@ -217,7 +224,12 @@ class _Log:
         is_last[np.cumsum(lengths) - 1] = True
         steps = np.flatnonzero(~is_last)
         numbers = lengths - 1
-        return cls(durations.row_of[codes[steps], codes[steps + 1]], np.cumsum(numbers) - numbers, numbers)
+        pair = codes[steps], codes[steps + 1]
+        least = np.zeros(durations.row_of.shape)
+        for before, after, seconds in (measurements.rules or NO_RULES).waits:
+            for coded in coded_pairs([(before, after)], measurements.activities):
+                least[coded] = max(least[coded], seconds)
+        return cls(durations.row_of[pair], least[pair], np.cumsum(numbers) - numbers, numbers)
 
     def steps(self, variant: Indexes) -> _Steps:
         """The steps of cases of these traces."""
@@ -225,7 +237,7 @@ class _Log:
         end = np.cumsum(numbers)
         begin = end - numbers
         index = np.arange(int(numbers.sum())) + np.repeat(self.begin[variant] - begin, numbers)
-        return _Steps(self.rows[index], begin, end)
+        return _Steps(self.rows[index], self.least[index], begin, end)
 
 
 def _blocks(log: _Log, variant: Indexes) -> Iterator[slice]:
@@ -329,14 +341,15 @@ class _Clock:
         numbers = steps.end - steps.begin
         order = np.argsort(-numbers, kind="stable")  # cases that still go on come first
         position = (steps.begin + np.arange(len(numbers)))[order]  # of the first event of every case
-        begin, moment = steps.begin[order], self.zone.to_utc(starts[order])
+        begin, moment = steps.begin[order], self._opened(self.zone.to_utc(starts[order]))
         going = np.searchsorted(-numbers[order], -np.arange(int(numbers.max(initial=0))), side="left")
         times = np.empty(len(seconds) + len(numbers), dtype=np.int64)
         shown = self._rounded(moment)
         times[position] = shown
         for index, cases in enumerate(going.tolist()):
             step = begin[:cases] + index
-            moment = np.minimum(moment[:cases] + self._moved(moment[:cases], seconds[step], random), LATEST)
+            moved = self._moved(moment[:cases], seconds[step], random)
+            moment = self._opened(np.minimum(moment[:cases] + np.maximum(moved, steps.least[step]), LATEST))
             shown = np.maximum(shown[:cases], self._rounded(moment))
             times[position[:cases] + index + 1] = shown
         return times
@@ -352,6 +365,15 @@ class _Clock:
         result = seconds.copy()
         result[long] = ends[np.arange(len(long)), np.minimum(chosen, MOVES - 1)]
         return result
+
+    def _opened(self, moment: Floats) -> Floats:
+        """Times at which events can happen: others are moved to the next such hour."""
+        while self.calendar.waits.any():
+            wait = self.calendar.waits[hour_of_week(self.zone.to_local(moment))]
+            if not wait.any():
+                break
+            moment = moment + wait * float(HOUR)
+        return moment
 
     def _rounded(self, moment: Floats) -> NDArray[np.int64]:
         if self.resolution == "day":

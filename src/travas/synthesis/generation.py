@@ -115,7 +115,15 @@ class Simulated:
 
     def without(self, keys: frozenset[bytes]) -> Simulated:
         """The traces with other keys than these."""
-        kept = np.array([key not in keys for key in self.keys()], dtype=bool)
+        return self.only(np.array([key not in keys for key in self.keys()], dtype=bool))
+
+    def that_can_end(self, chain: Chain) -> Simulated:
+        """The traces that do not stop where a rule excludes it, because they are stuck or too long."""
+        ends = np.cumsum(self.lengths) - 1
+        return self.only((self.lengths == 0) | chain.can_end[self.codes[ends]]) if len(self.codes) else self
+
+    def only(self, kept: NDArray[np.bool_]) -> Simulated:
+        """Some of the traces."""
         return Simulated(self.codes[np.repeat(kept, self.lengths)], self.lengths[kept], self.stuck[kept])
 
     def mean_transitions(self, activities: int) -> NDArray[np.float64]:
@@ -177,7 +185,10 @@ def _choose(
     stop = np.cumsum(sizes)
     entries = np.arange(stop[-1]) + np.repeat(begin - (stop - sizes), sizes)
     symbols = chain.symbols[entries]
-    fits = seen[np.repeat(walking, sizes), symbols >> 1] == (symbols & 1)
+    walker = np.repeat(walking, sizes)
+    fits = seen[walker, symbols >> 1] == (symbols & 1)
+    for first, second in chain.before:
+        fits &= (symbols != 2 * second) | seen[walker, first]
     total = np.concatenate([[0.0], np.cumsum(np.where(fits, weights[entries], 0.0))])
     low, high = total[stop - sizes], total[stop]
     possible = high > low
@@ -275,7 +286,7 @@ def _generated(measurements: Measurements, lengths: Lengths, number: int, random
     size = min(max(POOL, 2 * number), LARGEST_POOL)
     blocks = [min(BLOCK, size - start) for start in range(0, size, BLOCK)]
     made = [simulate(chain, tilt, lengths.longest, block, random) for block in blocks]
-    pool = Simulated.joined(made).without(released)
+    pool = Simulated.joined(made).without(released).that_can_end(chain)
     sampled, repeats = _resampled(pool, chain, measurements, lengths, number, random)
     begin = np.cumsum(pool.lengths) - pool.lengths
     names = measurements.activities

@@ -16,6 +16,7 @@ from ..log.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
 from ..log.options import OTHER, Attribute, Times, weeks_of
 from ..log.plain import ActivitySums, as_shape, digest_of
 from ..log.questions import DURATION_BUCKETS, KINDS_OF_DAY, THROUGHPUT_EDGES
+from ..log.rules import Rules, possible_cells
 from ..log.traces import Activity, Trace
 from ..trusted.contributions import BUCKETS, states
 from ..trusted.numbers import as_text
@@ -255,6 +256,7 @@ class Measurements:
         times: Those of times; None if times were not measured.
         attributes: Those of case attributes.
         event_attributes: Those of attributes of events.
+        rules: What generated cases obey; impossible cells were not measured.
     """
 
     contributions: Mapping[str, int]
@@ -268,6 +270,7 @@ class Measurements:
     times: TimeMeasurements | None = None
     attributes: tuple[AttributeMeasurements, ...] = ()
     event_attributes: tuple[EventAttributeMeasurements, ...] = ()
+    rules: Rules | None = None
 
     def __post_init__(self) -> None:
         size = states(len(self.activities))
@@ -298,6 +301,11 @@ class Measurements:
     def in_cases(self, stage: str, sums: NDArray[np.int64]) -> NDArray[np.float64]:
         """Noisy sums of a stage in cases."""
         return sums / self.contributions[stage]
+
+    @cached_property
+    def cells(self) -> NDArray[np.bool_]:
+        """Which transitions can occur, by state and symbol."""
+        return possible_cells(self.activities, self.rules)
 
     @cached_property
     def digest(self) -> str:

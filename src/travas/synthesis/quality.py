@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..log.calendar import FIRST_MONDAY, WEEKS_PER_BLOCK
 from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
-from ..trusted.contributions import BUCKETS, LENGTH_EDGES, cells
+from ..trusted.contributions import BUCKETS, LENGTH_EDGES
 from .arrivals import Arrivals
 from .case_attributes import combined_numbers
 from .chain import Chain, order_one
@@ -341,7 +341,7 @@ def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
     size = len(names)
     row = np.r_[size - 1, np.repeat(np.arange(size - 1), 2)]  # of a state, START last
     column = np.r_[np.repeat(np.arange(size - 1), 2), size - 1]  # of a symbol, END last
-    allowed = cells(size - 1)
+    allowed = measurements.cells
     totals = [np.zeros((size, size)) for _ in range(3)]
     for total, table in zip(totals, (transitions, allowed, kept > 0), strict=True):
         np.add.at(total, (row[:, None], column[None, :]), table)

@@ -241,12 +241,15 @@ def _synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
         origins = texts_of(content["origins"])
         if not len(variants) == len(counts) == len(origins) or not set(origins) <= set(get_args(Origin)):
             raise ValueError
+        measurements = measurements_from_plain(content["measurements"], Measurements)
+        if measurements.rules != getattr(mechanism, "rules", None):
+            raise ValueError
         return SyntheticRelease(
             mechanism,
             variants=variants,
             numbers=counts,
             **stated,
-            measurements=measurements_from_plain(content["measurements"], Measurements),
+            measurements=measurements,
             origins=cast("tuple[Origin, ...]", origins),
             seed=whole_numbers([content["seed"]])[0],
             generation="again" if content["generation"] == "again" else "first",

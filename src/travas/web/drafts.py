@@ -234,8 +234,8 @@ class Drafts:
         self._lock.release()
 
 
-NOT_HERE = ("by", "segments", "guarantee")
-"""Settings that the web app does not have: several releases at once, and releases without a guarantee."""
+NOT_HERE = ("by", "segments", "guarantee", "reference_model")
+"""Settings that the web app does not have: several releases at once, those without a guarantee, and files of models."""
 
 FILES = ("log", "output", "folder", "ledger", "policy")
 """Settings that name files: never those of a page or of a project that is opened here."""

@@ -127,7 +127,7 @@ def _told(errors: dict[str, str], place: str = "") -> Iterator[None]:
 
 def _outlook(project: Project, cases: int | None) -> tuple[Mapping[Any, str], Kind]:
     """What each kind of release would keep, and which one is recommended."""
-    from ..evaluation.kinds import in_short
+    from ..evaluation.forecast import in_short
 
     with suppress(TravasError):
         return in_short(project.required("epsilon"), project.required("delta"), project.unit, cases)
@@ -220,9 +220,10 @@ def _has(draft: Draft, setting: Setting) -> bool:
     if setting.name == "frequencies":
         return chosen_kind(draft.project) == "variants"
     made = MECHANISMS.get(draft.project.stated("mechanism"))
-    if made is None or setting.section != "mechanism" or setting.name == "mechanism":
+    if made is None or setting.section not in ("mechanism", "rules") or setting.name == "mechanism":
         return True
-    return ("times" if setting.name in OF_TIMES else setting.name) in options_of(made)
+    option = "rules" if setting.section == "rules" else "times" if setting.name in OF_TIMES else setting.name
+    return option in options_of(made)
 
 
 def follow(draft: Draft) -> None:

@@ -179,7 +179,7 @@ async def compare(request: Request) -> Response:
 
 def compared_with_log(log: str, record: Record, release: Path, watch: JobWatch) -> dict[str, Any]:
     """CONFIDENTIAL: in a process of its own."""
-    from ..evaluation.before_after import before_and_after
+    from ..evaluation.compare import before_and_after
     from ..verification.opened import open_release
 
     with known_as({log: record.title}):

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import attrs
+import numpy as np
 import polars as pl
 
 from ...errors import LogError, ParameterError, plain_words
 from ..columns import candidates, person_columns
+from ..csv_files import dialect_of, table_of
 from ..files import (
     SUFFIXES,
     Format,
     chunks,
+    content,
     file_format,
     is_database,
     listing,
@@ -30,9 +36,7 @@ from ..frames import INCOMPLETE, column_of_pandas, scan_arrow, sheet_names, shee
 from ..reading import ACTIVITY, CASE, DEFAULT_READING, LIFECYCLE, TIMESTAMP, Reading
 from ..xes import events_of
 from .diagnosis import LogDiagnosis, Observation, ReadingChoice
-from .dialects import text_table
-from .roles import ColumnSearch
-from .row_checks import RowChecks
+from .roles import ColumnSearch, RowChecks
 
 _FORMATS: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "xlsx"}
 _RENAME = "rename it so that its name ends in"
@@ -79,11 +83,8 @@ def examined(source: Any, reading: Reading) -> tuple[LogDiagnosis, pl.DataFrame 
     if isinstance(source, str | Path):
         name = without_secrets(str(source))
         if name == "-" or url_scheme(name) == "spark":
-            raise ParameterError(
-                "the doctor reads files, databases and data frames, not Spark or standard input; set the columns "
-                "yourself: travas docs engines",
-                field="source",
-            )
+            what = "the doctor reads files and databases, not Spark or standard input; set the columns: travas docs engines"
+            raise ParameterError(what, field="source")
         table = examination.of_database(source) if is_database(source) else examination.of_files(Path(source))
     else:
         table = examination.of_frame(source)
@@ -177,12 +178,15 @@ class Examination:
             return sheet_table(path, self.reading.sheet, str(path))
         tables = {name: sheet_table(path, name, str(path)) for name in names}
         best = max(names, key=lambda name: (_roles(tables[name].columns), tables[name].height * tables[name].width))
-        others = ", ".join(repr(name) for name in names if name != best)
-        self.findings.append(
-            Observation("sheet", f"{best!r} looks most like events; the others are {others}", "choice")
-        )
-        self.reading = attrs.evolve(self.reading, sheet=best)
+        self._choose("sheet", best, names)
         return tables[best]
+
+    def _choose(self, what: Literal["sheet", "table"], best: str, names: Sequence[str]) -> None:
+        others = ", ".join(repr(name) for name in names[:10] if name != best)
+        text = f"{best!r} looks most like events; the others are {others}"
+        self.findings.append(Observation(what, text, "choice", what))
+        setting: dict[str, Any] = {what: best}
+        self.reading = attrs.evolve(self.reading, **setting)
 
     def of_database(self, source: str | Path) -> pl.DataFrame:
         """Return all columns of a query, or of the table that is set or looks most like events. Its rows have no order."""
@@ -193,10 +197,7 @@ class Examination:
             tables = tables_of(source)
             if len(tables) > 1:
                 best = max(tables, key=lambda name: (_roles(tables[name]), len(tables[name])))
-                others = ", ".join(repr(name) for name in list(tables)[:10] if name != best)
-                text = f"{best!r} looks most like events; the others are {others}"
-                self.findings.append(Observation("table", text, "choice", "table"))
-                self.reading = attrs.evolve(self.reading, table=best)
+                self._choose("table", best, [*tables])
         table, where, _ = database_table(source, self.reading, "all")
         self.findings.append(Observation("format", where))
         return table
@@ -211,7 +212,7 @@ class Examination:
         for index, name in enumerate(map(str, frame.columns)):
             values = frame.iloc[:, index].rename(name)
             try:
-                columns.append(column_of_pandas(values, "number"))
+                columns.append(column_of_pandas(values, "numbers"))
             except LogError as error:
                 self._types[name] = str(error)
                 texts = [None if value is None or value != value else str(value) for value in values]
@@ -243,3 +244,104 @@ class Examination:
 def _roles(columns: Sequence[str]) -> int:
     """Return how many of the columns of events a table has, by their names."""
     return sum(bool(candidates(role, columns)) for role in ("case", "activity", "timestamp"))
+
+
+# ------------------------------------------------ how text tables are written: encoding, delimiter and quote
+
+_LINES, _HEADER = 200, 1 << 18
+_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar", " ": "a space", ":": "a colon"}
+_DELIMITERS = ",;\t|^~: "
+_LETTERS = "äöüßéèêàçñõãáíóúâôëïœæøåÄÖÜÉÈÀÇÑÕÃÁÍÓÚÂÔ’“”–€"
+_BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+
+
+def text_table(paths: Sequence[Path], reading: Reading) -> tuple[Reading, list[Observation], pl.DataFrame | None]:
+    """Return the settings with which text tables are read, what was found, and their rows; None if they cannot be read."""
+    findings: list[Observation] = []
+    if reading.encoding is None:
+        encoding, text = _encoding(paths)
+        findings.append(Observation("encoding", text, "choice" if encoding else "fact"))
+        reading = attrs.evolve(reading, encoding=encoding)
+    if reading.delimiter is None:
+        reading, finding = _delimiter(content(paths[0], lambda _: None)[:_HEADER], reading)
+        findings.append(finding)
+    table, fault = _read(paths, reading)
+    for quote in () if table is not None or reading.quote is not None else ("none", "'", '"'):
+        if (table := _read(paths, attrs.evolve(reading, quote=quote))[0]) is not None:
+            what = "nothing is quoted" if quote == "none" else f"the quote is {quote}"
+            findings.append(Observation("quotes", f"{what}: {fault}", "choice"))
+            return attrs.evolve(reading, quote=quote), findings, table
+    if table is None:
+        findings.append(Observation("quotes", fault, "problem"))
+    return reading, findings, table
+
+
+def _encoding(paths: Sequence[Path]) -> tuple[str | None, str]:
+    """Return the encoding to set, or None if the reader finds it; and what to say about it."""
+    said = "ASCII"
+    for path in paths:
+        data = content(path, lambda _: None)
+        if (mark := next((mark for mark in _BOMS if data.startswith(mark)), None)) is not None:
+            said = f"{_BOMS[mark]} with a byte order mark"
+            continue
+        if b"\0" in (start := data[:4096]):
+            name = "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
+            return name, f"no byte order mark, but every other byte is zero: {name}"
+        if data.isascii():
+            continue
+        try:
+            data.decode()
+            said = "UTF-8"
+        except UnicodeDecodeError as error:
+            counts = np.bincount(np.frombuffer(data, np.uint8), minlength=256)
+            best = max(("cp1252", "cp850", "latin-1", "cp1250"), key=lambda name: _score(counts, name))
+            line = data.count(b"\n", 0, error.start) + 1
+            word = _word(data, error.start, best)
+            return best, f"not UTF-8 (line {line:,}); as {best} it reads {word!r}; check that this is right"
+    return None, said
+
+
+def _score(counts: np.ndarray, encoding: str) -> int:
+    """Return how many bytes above ASCII are letters of Western European languages, minus those that are not."""
+    letters = (bytes([byte]).decode(encoding, errors="replace") for byte in range(128, 256))
+    signs = [1 if letter in _LETTERS else -1 for letter in letters]
+    return int(counts[128:] @ np.array(signs))
+
+
+def _word(data: bytes, position: int, encoding: str) -> str:
+    """Return the cell-like piece of text around a byte."""
+    marks = (b",", b";", b"\t", b"\n", b"|")
+    start = max(data.rfind(mark, 0, position) for mark in marks) + 1
+    ends = [end for mark in marks if (end := data.find(mark, position, position + 40)) >= 0]
+    return data[start : min(ends, default=position + 40)][:40].decode(encoding, errors="replace").strip()
+
+
+def _delimiter(head: bytes, reading: Reading) -> tuple[Reading, Observation]:
+    """Propose a delimiter other than that of the header if only it gives all rows the same number of cells."""
+    detected = dialect_of(head, reading)
+    lines = head.decode(detected.encoding, errors="replace").lstrip("\ufeff").splitlines()[:_LINES]
+    widths = {each: _widths(lines, each, detected.quote) for each in _DELIMITERS}
+    best = max(_DELIMITERS, key=lambda each: widths[each])
+    if best == detected.delimiter or widths[best] <= widths[detected.delimiter]:
+        name = _NAMES.get(detected.delimiter, repr(detected.delimiter))
+        return reading, Observation("delimiter", f"{name}, from the header")
+    name = _NAMES.get(best, repr(best))
+    finding = Observation("delimiter", f"{name}; the header suggests {detected.delimiter!r}", "choice")
+    return attrs.evolve(reading, delimiter=best), finding
+
+
+def _widths(lines: list[str], delimiter: str, quote: str | None) -> tuple[float, int]:
+    """Return which share of the rows has the same number of cells as the header, and that number; 0 if it is 1."""
+    csv.field_size_limit(2**31 - 1)  # the default is 128 kB
+    cells = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, quotechar=quote or '"')
+    widths = [len(row) for row in cells if row]
+    if not widths or widths[0] < 2:
+        return 0.0, 0
+    return Counter(widths)[widths[0]] / len(widths), min(widths[0], 3)
+
+
+def _read(paths: Sequence[Path], reading: Reading) -> tuple[pl.DataFrame | None, str]:
+    try:
+        return pl.concat([table_of(path, reading, lambda _: None) for path in paths], how="diagonal"), ""
+    except LogError as error:
+        return None, str(error)

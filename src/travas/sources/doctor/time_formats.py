@@ -10,24 +10,15 @@ from itertools import product
 
 import polars as pl
 
-from ..instants import instants, recognised_instants
+from ..instants import parsed_microseconds, recognised_instants
 
 _DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
     "%Y%m%d", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%m.%d.%Y", "%Y-%m-%d",
 )  # fmt: skip
 _CLOCKS = (
-    "%H:%M:%S",
-    "%H:%M",
-    "%H:%M:%S%.f",
-    "%I:%M:%S %p",
-    "%I:%M %p",
-    "%I:%M%p",
-    "%H.%M",
-    "%H.%M.%S",
-    "%H%M%S",
-    "%Hh%M",
-)
+    "%H:%M:%S", "%H:%M", "%H:%M:%S%.f", "%I:%M:%S %p", "%I:%M %p", "%I:%M%p", "%H.%M", "%H.%M.%S", "%H%M%S", "%Hh%M",
+)  # fmt: skip
 _BETWEEN = (" ", "T", ", ", "-", "")
 _ZONES = ("", "%z", " %z")
 _NUMBERS = {
@@ -82,7 +73,7 @@ def times_of(values: pl.Series) -> TimeValues:
     distinct = texts.gather_every(max(len(texts) // _ROWS, 1)).unique().sort()
     sample = distinct.gather_every(max(len(distinct) // _SAMPLE, 1))
     example = str(sample[0])
-    shares = {form: _fitting(sample, form) for form in _candidates(sample)}
+    shares = {form: _share(recognised_instants(sample, form).is_not_null()) for form in _candidates(sample)}
     best = max(shares.values(), default=0.0)
     if best < _NEEDED:
         return TimeValues((), example)
@@ -102,14 +93,14 @@ def times_of(values: pl.Series) -> TimeValues:
 def _telling(sample: pl.Series, forms: tuple[str | None, ...]) -> str:
     """Return a value that the first two formats read differently, if there is one; otherwise the first value."""
     if len(forms) > 1:
-        one, other = (instants(sample, form)[0] for form in forms[:2])
+        one, other = (parsed_microseconds(sample, form) for form in forms[:2])
         sample = pl.concat([sample.filter(one != other), sample])
     return str(sample[0])
 
 
 def _candidates(sample: pl.Series) -> list[str | None]:
     """Return formats worth trying: ISO 8601, numbers in their plausible ranges, and dates that fit the first value."""
-    if _fitting(sample, None) >= _NEEDED:
+    if _share(recognised_instants(sample, None).is_not_null()) >= _NEEDED:
         return [None]
     number = sample.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     numbers = [form for form, (low, high) in _NUMBERS.items() if _share(number.is_between(low, high)) >= _NEEDED]
@@ -138,10 +129,6 @@ def _pattern(form: str) -> re.Pattern[str]:
     return re.compile("".join(_DIRECTIVES.get(part, re.escape(part)) for part in parts), re.ASCII)
 
 
-def _fitting(texts: pl.Series, form: str | None) -> float:
-    return _share(recognised_instants(texts, form).is_not_null())
-
-
 def _share(flags: pl.Series) -> float:
     return float(flags.fill_null(False).mean() or 0)  # type: ignore[arg-type]
 
@@ -155,10 +142,9 @@ def _distinct(forms: tuple[str | None, ...]) -> tuple[str | None, ...]:
     return tuple(by_meaning.values())
 
 
-def examples(texts: str, forms: tuple[str | None, ...]) -> tuple[tuple[str, str], ...]:
+def examples(text: str, forms: tuple[str | None, ...]) -> tuple[tuple[str, str], ...]:
     """Return what one value means in each format: the format, and the date in words."""
-    meanings = []
-    for form in forms:
-        moment = instants(pl.Series([texts]), form)[0]
-        meanings.append((form or "", f"{texts!r} is {moment.dt.strftime('%-d %B %Y, %H:%M:%S')[0]}"))
-    return tuple(meanings)
+    moments = {form: parsed_microseconds(pl.Series([text]), form) for form in forms}
+    return tuple(
+        (form or "", f"{text!r} is {moment.dt.strftime('%-d %B %Y, %H:%M:%S')[0]}") for form, moment in moments.items()
+    )
