@@ -54,6 +54,15 @@ def test_a_release_that_was_changed_is_refused(bench: Bench, releases: dict[str,
     assert "does not hold" in bench.page(address)
 
 
+def test_a_table_of_a_map_is_in_doubt_without_its_json(
+    bench: Bench, releases: dict[str, Record], tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(bundle(bench, releases["process map"])) as packed:
+        packed.extractall(tmp_path)
+    next(path for path in tmp_path.glob("*.json.guarantee.json")).unlink()
+    assert verified(tmp_path, "files", quiet)["notes"]
+
+
 def test_a_release_and_its_guarantee_under_other_names_are_a_pair(
     bench: Bench, releases: dict[str, Record], tmp_path: Path
 ) -> None:

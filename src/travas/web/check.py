@@ -89,7 +89,7 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
         checked = [verify(*pair) for pair in pairs]
         notes = {
             note for (_, release), one in zip(pairs, checked, strict=True) for note in one.notes
-            if note != DIGEST_ONLY or not _is_that_of_the_json(release, found)
+            if note != DIGEST_ONLY or not _is_that_of_the_json(release, [release for _, release in pairs])
         }  # fmt: skip
         view = _view([release for _, release in pairs if release is not None])
     return {
@@ -123,12 +123,12 @@ def _release_of(guarantee: Path, files: list[Path], guarantees: list[Path]) -> P
     return others[0] if len(guarantees) == len(others) == 1 else None
 
 
-def _is_that_of_the_json(release: Path | None, files: list[Path]) -> bool:
-    """Whether a file is what the .json beside it, which was verified, is in this format."""
+def _is_that_of_the_json(release: Path | None, checked: list[Path | None]) -> bool:
+    """Whether a file is what the .json beside it is in this format, if that was checked with its own guarantee."""
     from ..verification.opened import open_release
 
     beside = release and release.with_suffix(".json")
-    if release is None or beside not in files:
+    if release is None or beside is None or beside not in checked:
         return False
     with tempfile.TemporaryDirectory() as folder:
         return open_release(beside).write(Path(folder) / release.name).read_bytes() == release.read_bytes()

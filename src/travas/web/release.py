@@ -110,8 +110,8 @@ def facts_of(bench: Workbench, draft: Draft) -> Facts:
         noun = release.unit.noun
         privacy = explain.promise(release.epsilon, release.delta, noun)
         cautions = explain.weak_protection(release.epsilon, release.delta, cases, noun)
-        if dataset := project.stated("dataset"):
-            ring, is_new = _budget(bench.ledger, draft, dataset, release, errors)
+        if project.stated("dataset"):
+            ring, is_new = _budget(bench.ledger, draft, release, errors)
     return Facts(*_outlook(project, cases), privacy, cautions, ring, is_new, errors)
 
 
@@ -144,16 +144,14 @@ def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
     spent = float(100 - 100 * left[0] / budget.epsilon)
     if release is None:
         return Ring(spent, 0, as_text(left[0]), "ε left")
-    costs = zip(left, (release.epsilon, release.delta), strict=True)
-    possible = min(have // cost for have, cost in costs if cost)
+    possible = min(have // cost for have, cost in zip(left, (release.epsilon, release.delta), strict=True) if cost)
     next_one = float(100 * release.epsilon / budget.epsilon) if possible else 0
     return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "such releases\nleft")
 
 
-def _budget(
-    ledger: Ledger, draft: Draft, dataset: str, release: Mechanism, errors: dict[str, str]
-) -> tuple[Ring, bool]:
+def _budget(ledger: Ledger, draft: Draft, release: Mechanism, errors: dict[str, str]) -> tuple[Ring, bool]:
     """The ring of a data set, and whether it would be created with this release. If it does not fit, what would fit."""
+    dataset = draft.project.stated("dataset")
     account = next((each for each in ledger.accounts() if each.name == dataset), None)
     is_new = account is None
     with _told(errors, "budget"):
@@ -163,9 +161,8 @@ def _budget(
     place, words = ("budget", "raise the budget, or ") if is_new else ("dataset", "the budget does not allow this: ")
     for name, have, cost in zip("εδ", account.left or (), (release.epsilon, release.delta), strict=False):
         if have < cost:
-            errors.setdefault(
-                place, words + (f"choose {name} at most {as_text(have)}" if have else "nothing is left of it")
-            )
+            fitting = f"choose {name} at most {as_text(have)}" if have else "nothing is left of it"
+            errors.setdefault(place, words + fitting)
     return ring_of(account, release), is_new
 
 

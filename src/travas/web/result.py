@@ -60,13 +60,11 @@ def view_page(request: Request, view: Mapping[str, Any], base: str, panel: str, 
     shown = {name: view[name] for name in ("variants", "times", "attributes")}
     shown |= {"compare": "record" in values, "details": True}
     panels = {name: words for name, words in PANELS.items() if shown[name]}
-    values = (
-        dict.fromkeys(_OF_OWNERS) | values | {"view": view, "base": base, "panel": panel if panel in panels else ""}
-    )
+    values = dict.fromkeys(_OF_OWNERS) | values | {"view": view, "base": base, "panels": panels}
     if panel == "variants" and view["variants"]:
         values |= {"variants": covering(view["variants"], request.query_params)}
     is_part = "hx-request" in request.headers and request.headers.get("hx-target") == "side"
-    return page("side.html" if is_part else "result.html", panels=panels, **values)
+    return page("side.html" if is_part else "result.html", panel=panel if panel in panels else "", **values)
 
 
 def _cost(record: Record, account: Account | None) -> str:
