@@ -6,10 +6,11 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
+from .log.questions import SERVICE
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
 from .releases.estimate import Estimate, keep_curve_of
-from .releases.release import Kind, ReleasedLog, count_noun, counted_of, kind_of, name_of
+from .releases.release import Kind, ReleasedLog, count_noun, counted_of, details_of, kind_of, name_of
 from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
@@ -49,6 +50,11 @@ FEW_VARIANTS = 5
 SYNTHETIC = (
     "This is a synthetic log: its traces were generated from noisy measurements of the original log and need not occur in it. "
     "No statement about a single generated trace is meaningful; statements about many of them together are."
+)
+
+SERVICE_AND_WAITING = (
+    "The service time of an event is the time from its start to its end; the waiting time is the time from the end of an event "
+    "to the start of the next one, at least 0."
 )
 
 EMPTY_SYNTHETIC = (
@@ -383,6 +389,11 @@ def duration_in_words(seconds: float) -> str:
     return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
 
 
+def service_in_words(mechanism: Mechanism) -> tuple[str, ...]:
+    """What service and waiting times are, if they are released."""
+    return (SERVICE_AND_WAITING,) if details_of(mechanism).service else ()
+
+
 def details_in_words(quality: Quality) -> list[tuple[str, str]]:
     """What the measurements say about times and attributes."""
     facts = []
@@ -414,6 +425,10 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
     for attribute in dict.fromkeys(row.attribute for row in quality.event_attributes):
         rows = [row for row in quality.event_attributes if row.attribute == attribute]
         values, certain = len({row.value for row in rows}), sum(not row.weight.mostly_noise for row in rows)
+        if attribute == SERVICE:
+            known = {row.activity for row in rows if row.value is not None and not row.weight.mostly_noise}
+            facts.append(("service times", f"those of {len(known):,} activities stand out from the noise"))
+            continue
         words = (
             f"{values:,} values; {certain:,} of {len(rows):,} pairs of an activity and a value stand out from the noise"
         )

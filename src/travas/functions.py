@@ -184,7 +184,7 @@ def process_map(
         source: A path, folder, glob, URL of a database, DataFrame, mapping of traces to counts, or `Log`.
         epsilon: ε for one case, or for one person where the reading has a unit.
         delta: δ, as for ε.
-        parts: What to measure beyond counts: `"durations"`, `"rework"` and `"throughput"`.
+        parts: What to measure beyond counts: `"durations"`, `"rework"`, `"throughput"` and `"service"`.
         alphabet: The activities, if they are public: a list that does not come from the log. Then no part of the budget
             is spent on finding them, and all others are `other`.
         reading: The whole rule from events to variants. By default columns have usual names.

@@ -28,7 +28,7 @@ from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
 from .log.log import Log, Roles
-from .log.options import TimesRule
+from .log.options import SERVICE_TIMES, TimesRule
 from .mechanisms.mechanism import Mechanism, check_log, protecting
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
@@ -46,6 +46,8 @@ from .releases.release import (
     details_of,
     kind_of,
     name_of,
+    of_pairs,
+    released_event_attributes,
     released_times,
 )
 from .sources.engine import assumptions_of, read, segments
@@ -136,6 +138,8 @@ class Request:
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit
         object.__setattr__(self, "mechanism", protecting(self.mechanism, unit))
+        if self.reading.lifecycle == "pairs":
+            object.__setattr__(self, "mechanism", of_pairs(self.mechanism))
         reading = self.reading.for_counts_of(counted_of(self.mechanism))
         details = details_of(self.mechanism)
         if released_times(self.mechanism) is None:
@@ -363,7 +367,10 @@ def _fitting(request: Request, variants: Log) -> Mechanism:
     mechanism = request.mechanism
     recorded = variants.totals is not None and variants.totals.details.times == "read"
     if request.times == "if recorded" and released_times(mechanism) is not None and not recorded:
-        mechanism = attrs.evolve(cast(Any, mechanism), times=None)  # by the columns of the log, which are public
+        changed: dict[str, Any] = {"times": None}  # by the columns of the log, which are public
+        if SERVICE_TIMES in (attributes := released_event_attributes(mechanism)):
+            changed["event_attributes"] = [each for each in attributes if each != SERVICE_TIMES]
+        mechanism = attrs.evolve(cast(Any, mechanism), **changed)
     check_log(mechanism, variants)
     check_columns(variants.columns, mechanism)
     return mechanism

@@ -49,7 +49,10 @@ class Rule:
         ties = chance.choice(("file", "activity", "tie") if has_order else ("activity", "tie"))
         by_file = has_order and ties == "file" and chance.random() < 0.3
         by = chance.choice(("case", "person", "person"))
-        rows = chance.choice(("all", "all", "complete", "start")), chance.choice(((), (), ("complete", "1", "x")))
+        rows = (
+            chance.choice(("all", "all", "complete", "start", "pairs")),
+            chance.choice(((), (), ("complete", "1", "x"))),
+        )
         drop = "keep" if by_file else chance.choice(("keep", "drop"))
         counted = chance.choice(("units", "cases"))
         return cls(by, chance.randint(1, 3), counted, "file" if by_file else "time", ties, *rows, drop)  # type: ignore[arg-type]
@@ -62,7 +65,7 @@ class Rule:
         return Reading(order=self.order, on_missing="drop", **ties, **unit, **rows, **more)  # type: ignore[arg-type]
 
     def is_complete(self, row: Row) -> bool:
-        is_read = self.lifecycle in ("all", (row[3] or "complete").lower()) and (
+        is_read = self.lifecycle.replace("pairs", "complete") in ("all", (row[3] or "complete").lower()) and (
             not self.values or row[3] in self.values
         )
         return bool(is_read and row[0] and row[1] and (row[2] or self.order == "file"))

@@ -69,7 +69,7 @@ def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
 def is_read(row: dict[str, Any], reading: Reading) -> bool:
     """The rule of sources/row_selection.py for one row."""
     transition = row.get("lifecycle") or "complete"
-    if reading.lifecycle != "all" and transition.lower() != reading.lifecycle:
+    if reading.lifecycle != "all" and transition.lower() != reading.lifecycle.replace("pairs", "complete"):
         return False
     columns = {column for column, _ in reading.where}
     return all(str(row[column]) in [value for name, value in reading.where if name == column] for column in columns)

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
+from itertools import compress, pairwise
 from math import isqrt
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from travas.log import questions as q
+from travas.log.questions import SERVICE
 from travas.log.traces import Activity
 
 Cell = tuple[int, ...]
@@ -53,10 +54,12 @@ def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
     if not events:
         return Counter()
     if isinstance(question, q.Durations):
-        steps = pairwise(events)
+        known = [a in question.activities or question.others == "node" for a in case.activities]
+        service = case.of_events[SERVICE] if question.are_waiting else [None] * len(known)
+        begins = [time - timedelta(seconds=own or 0) for time, own in zip(case.times, service, strict=True)]
         cells = [
             (question.pairs.index((a, b)), _bucket(start, end))
-            for (a, start), (b, end) in steps
+            for ((a, start), (b, _)), end in zip(pairwise(events), [*compress(begins, known)][1:], strict=True)
             if (a, b) in question.pairs
         ]
         return _divided(Counter(cells), delta)

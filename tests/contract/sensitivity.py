@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import travas
 from travas import Attribute, Log, PrivacyUnit, ProcessMap, Reading, Rules, Synthesis, Times
-from travas.log.options import OTHER
+from travas.log.options import OTHER, SERVICE_TIMES
 from travas.log.questions import AttributeValues, EventValues
 from travas.mechanisms.gaussian import GaussianMechanism
 from travas.releases.release import details_of
@@ -30,7 +30,7 @@ from travas.trusted.stages import STANDARD_DEVIATION
 
 Integers = NDArray[np.int64]
 Row = dict[str, str | None]
-COLUMNS = ("case", "activity", "time", "unit", "group", "number", "role", "cost")
+COLUMNS = ("case", "activity", "time", "unit", "group", "number", "role", "cost", "lifecycle")
 STARTS = (
     datetime(2026, 1, 31, 22),
     datetime(2026, 2, 14, 10),
@@ -141,6 +141,7 @@ def violations(
         bounded: Any = {"unit": "unit", "max_cases": most + more_cases, "counted": "cases"} if unit else {}
         reading = Reading(
             case="case", activity=("activity",), timestamp="time", on_missing="drop", details=details_of(rule),
+            lifecycle="pairs" if details_of(rule).service else chance.choice(["all", "complete", "start"]),
             abstraction=chance.choice(["full", "full", "first", "prefix:8"]),
             by=by, segments=() if by is None else chance.choice([("a", "b"), ("b", "other"), ("a", "b", "other")]), **bounded,
         )  # fmt: skip
@@ -197,16 +198,26 @@ def _rule(kind: str, chance: random.Random, unit: PrivacyUnit) -> Synthesis | Pr
     epsilon, delta = chance.choice(["1", "4", "20"]), chance.choice(["1e-6", "1e-3"])
     alphabet = None if chance.random() < 0.7 else chance.sample([f"a{i}" for i in range(12)], 4)
     if kind == "map":
-        parts = chance.choice([("durations", "rework", "throughput"), ("rework",), ("durations",), ()])
+        parts = chance.choice(
+            [
+                ("durations", "rework", "throughput"),
+                ("rework",),
+                ("durations",),
+                ("service",),
+                ("service", "rework"),
+                (),
+            ]
+        )
         return ProcessMap(epsilon, delta, parts=parts, alphabet=alphabet, unit=unit)
     has_times, has_attributes = chance.random() < 0.8, chance.random() < 0.8
+    own = [SERVICE_TIMES] * (has_times and chance.random() < 0.5)
     return Synthesis(
         epsilon, delta, alphabet=alphabet, unit=unit,
         times=_times(chance) if has_times else None,
         attributes=(Attribute("group"), Attribute("number", bins=[0, 5, 10])) if has_attributes else (),
-        event_attributes=chance.choice([
-            (), (Attribute("role"),), (Attribute("role", values=["r1", "r2"]),),
-            (Attribute("role"), Attribute("cost", bins=[0, 5])),
+        event_attributes=own + chance.choice([
+            [], [Attribute("role")], [Attribute("role", values=["r1", "r2"])],
+            [Attribute("role"), Attribute("cost", bins=[0, 5])],
         ]),
         rules=chance.choice([None, Rules(starts_with=["a0"], at_most_once=["a1"], before=["a0 < a2"], follows=["a0 > a1"])]),
     )  # fmt: skip
@@ -253,7 +264,8 @@ def _case(chance: random.Random, name: str, person: str, activities: list[str]) 
             {"case": name, "activity": activity if chance.random() > 0.02 else None, "unit": person,
              "time": stamp if chance.random() > 0.03 else None, "group": group, "number": number,
              "role": chance.choice(["r1", "r2", "r3", "other", None, f"r{chance.randrange(99)}"]),
-             "cost": chance.choice(["1", "7", "x", None])}
+             "cost": chance.choice(["1", "7", "x", None]),
+             "lifecycle": chance.choice(["start", "complete", "COMPLETE", None, "x"])}
         )  # fmt: skip
     return rows
 

@@ -250,6 +250,82 @@ def test_events_that_an_abstraction_keeps_keep_their_times(
     check(totals_of(variants), cases)
 
 
+# ------------------------------------------------------------------------------------------- starts and completions
+
+PAIRS = attrs.evolve(READING, lifecycle="pairs", details=Details("read", event_numbers=(q.SERVICE,)))
+TRANSITIONS = ("start", "START", "start", "complete", "COMPLETE", "Complete", None, "suspend")
+Events = list[list[tuple[str, int, str | None]]]
+"""The activity, the second and the transition of every event, by case."""
+
+
+def pairs_table(log: Events) -> pl.DataFrame:
+    rows = [
+        (f"c{number}", a, MOMENTS[0] + timedelta(seconds=s), t) for number, case in enumerate(log) for a, s, t in case
+    ]
+    frame = pl.DataFrame(rows, schema=["case_id", "activity", "timestamp", q.LIFECYCLE], orient="row")
+    return frame.with_columns(pl.col(q.LIFECYCLE).cast(pl.String))
+
+
+def paired(events: list[tuple[str, int, str | None]], ties: str) -> PlainCase:
+    """The completions; of each the seconds since the event before of the same activity, if that is a start."""
+    starts: dict[str, int] = {}
+    made: list[Any] = []
+    by_name = ties == "activity"
+    for activity, second, transition in sorted(
+        events, key=lambda e: (e[1], *((e[0], e[2] not in TRANSITIONS[:2]) * by_name))
+    ):
+        if transition in TRANSITIONS[:2]:
+            starts[activity] = second
+        elif transition != "suspend":
+            begin = starts.pop(activity, None)
+            service = None if begin is None else float(second - begin)
+            made.append((activity, MOMENTS[0] + timedelta(seconds=second), service))
+    names, times, seconds = (tuple(event[place] for event in made) for place in range(3))
+    return PlainCase(names, times, of_events={q.SERVICE: seconds})
+
+
+def check_pairs(log: Events, totals: Totals, ties: str = "activity") -> None:
+    cases = [paired(case, ties) for case in log]
+    cells_of: Any = {"contribution": 3_001_007, "activities": ("a", "b"), "others": "node"}
+    every = tuple((one, other) for one in range(3) for other in range(3))
+    for question in (
+        q.EventBinsByActivity(attribute=q.SERVICE, edges=q.SERVICE_EDGES, **cells_of),
+        q.Durations(pairs=every, are_waiting=True, **cells_of),
+        q.Durations(pairs=((0, 0), (0, 1), (1, 0)), are_waiting=True, **(cells_of | {"others": "drop"})),
+        q.Durations(pairs=every, **cells_of),
+    ):
+        assert cells(totals.sums(question)) == plain_sums(question, cases), question
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from("aab\u00e9"), st.integers(0, 40), st.sampled_from(TRANSITIONS)), min_size=1, max_size=9
+        ),
+        min_size=1, max_size=4,
+    ),
+    st.sampled_from(("activity", "file")),
+)  # fmt: skip
+def test_a_completion_has_the_service_time_of_the_start_before_it(log: Events, ties: str) -> None:
+    check_pairs(log, totals_of(read(pairs_table(log), attrs.evolve(PAIRS, ties=ties))), ties)
+
+
+@pytest.mark.parametrize(
+    "engine", [*READERS, duckdb, sqlite, *(pytest.param(one, marks=pytest.mark.slow) for one in (postgres, spark))]
+)
+def test_every_engine_pairs_the_same_events(engine: Engine, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    chance = random.Random(3)
+    log = [
+        [
+            (chance.choice("aab\u00e9"), chance.randrange(400), chance.choice(TRANSITIONS))
+            for _ in range(chance.randint(1, 12))
+        ]
+        for _ in range(40)
+    ]
+    frame = pairs_table(log).sample(fraction=1, shuffle=True, seed=2)
+    check_pairs(log, totals_of(engine(frame, PAIRS, tmp_path, request)))
+
+
 # --------------------------------------------------------------------------------------------------------- adjacency
 
 LOGS = st.lists(

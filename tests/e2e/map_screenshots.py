@@ -26,7 +26,7 @@ def opened(browser: Any, page: Path, screen: str = "desktop", scheme: str = "lig
     """A tab in which every map of the page is drawn."""
     width, height = SCREENS[screen]
     context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=1.5
+        viewport={"width": width, "height": height}, color_scheme=scheme, device_scale_factor=1.25
     )
     tab = context.new_page()
     tab.goto(page.as_uri())

@@ -193,7 +193,7 @@ def test_shares_that_are_not_used_go_to_the_pairs() -> None:
     assert share(process_map(parts=["rework"]), "pairs") == Fraction(68, 100)
     assert share(process_map(parts=["durations", "rework", "throughput"]), "pairs") == Fraction(32, 100)
     assert share(process_map(alphabet=["a"]), "pairs") == Fraction(95, 100)
-    for parts in ([], ["rework"], ["durations"], ["throughput", "durations"]):
+    for parts in ([], ["rework"], ["durations"], ["throughput", "durations"], ["service"]):
         assert sum(plan.share for plan in process_map(parts=parts).plans()) == 1
 
 

@@ -1,13 +1,23 @@
 """Synthetic logs with times and attributes in every format: types, marks and the same events."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import attrs
+import numpy as np
 import polars as pl
 import pytest
 
 from timed_log import timed_frame
-from travas import Attribute, SyntheticRelease, Times, synthesize
+from travas import Attribute, ParameterError, Reading, SyntheticRelease, Times, process_map, read, synthesize, verify
+from travas.evaluation.details import event_attribute_distance, fetched_cases, released_cases
+from travas.log.options import SERVICE_TIMES
+from travas.log.questions import LIFECYCLE, SERVICE
+from travas.outputs.guarantee_file import guarantee_path
+from travas.plots.map_graph import release_graph
+from travas.releases.release import details_of
 
 ZONE = "America/New_York"
 
@@ -51,3 +61,111 @@ def test_csv_and_parquet_hold_the_same_events(release: SyntheticRelease, tmp_pat
     times = text["time:timestamp"].str.to_datetime("%Y-%m-%dT%H:%M:%S%:z", time_unit="us")
     assert times.dt.convert_time_zone(ZONE).equals(table["time:timestamp"])
     assert text["case:age"].cast(pl.Int64).equals(table["case:age"])
+
+
+# ------------------------------------------------------------------------------------------- starts and completions
+
+PAIRS = Reading(lifecycle="pairs")
+
+
+@lru_cache
+def pairs_frame() -> pl.DataFrame:
+    """A visit is served for a third of the time since the event before, a test for a tenth; others have no start."""
+    ends = timed_frame().sort("case_id", "timestamp", maintain_order=True)
+    step = pl.col("timestamp").diff().over("case_id")
+    part = pl.col("activity").replace_strict({"visit": 1 / 3, "test": 0.1}, default=None, return_dtype=pl.Float64)
+    starts = ends.with_columns(pl.col("timestamp") - step * part).drop_nulls("timestamp")
+    marked = (
+        rows.with_columns(pl.lit(kind).alias(LIFECYCLE)) for rows, kind in ((starts, "start"), (ends, "complete"))
+    )
+    return pl.concat(marked).sort("timestamp", maintain_order=True)
+
+
+@pytest.fixture(scope="module")
+def paired() -> SyntheticRelease:
+    return synthesize(pairs_frame(), epsilon=2, delta="1e-6", times=Times(ZONE), reading=PAIRS)
+
+
+def test_service_times_follow_the_activity(paired: SyntheticRelease) -> None:
+    frame = paired.to_polars()
+    service = (pl.col("time:timestamp") - pl.col("start_timestamp")).dt.total_seconds()
+    found = {name: (median, given) for name, median, given in frame.group_by("concept:name").agg(
+        service.median(), service.is_not_null().mean().alias("given")
+    ).iter_rows()}  # fmt: skip
+    assert found["visit"][0] == pytest.approx(200, rel=0.5) and found["test"][0] == pytest.approx(4_000, rel=0.5)
+    assert (
+        found["visit"][1] > 0.95
+        and found["test"][1] > 0.95
+        and max(found[name][1] for name in ("register", "release")) < 0.05
+    )
+    assert frame.select(service.min()).item() >= 0
+    early = pl.col("start_timestamp") < pl.col("time:timestamp").shift().over("case:concept:name")
+    assert frame.select(early.mean()).item() < 0.2
+    distance = event_attribute_distance(
+        fetched_cases(read(pairs_frame(), attrs.evolve(PAIRS, details=details_of(paired.mechanism))).totals),  # type: ignore[arg-type]
+        released_cases(paired), SERVICE_TIMES,
+    )  # fmt: skip
+    assert distance.by_activity < 0.1 < distance.baseline
+
+
+@pytest.mark.parametrize("suffix", [".json", ".xes", ".xes.gz", ".csv", ".parquet"])
+def test_starts_are_verified(paired: SyntheticRelease, tmp_path: Path, suffix: str) -> None:
+    path = paired.write(tmp_path / f"log{suffix}")
+    verify(guarantee_path(path), path)
+    if suffix == ".csv":
+        verify(guarantee_path(path), paired.write(path, "replace", profile="pm4py"))
+
+
+def test_pm4py_sees_starts_and_completions_in_order(paired: SyntheticRelease, tmp_path: Path) -> None:
+    import pm4py
+
+    path = paired.write(tmp_path / "log.xes")
+    rows = pl.from_pandas(pm4py.read_xes(str(path), variant="iterparse")).select(
+        "case:concept:name", "time:timestamp", LIFECYCLE
+    )
+    assert rows.group_by("case:concept:name").agg(pl.col("time:timestamp").is_sorted())["time:timestamp"].all()
+    numbers = dict(rows.group_by(LIFECYCLE).len().iter_rows())
+    frame = paired.to_polars()
+    assert numbers == {"complete": frame.height, "start": frame["start_timestamp"].count()}
+    again = read(path, attrs.evolve(PAIRS, details=details_of(paired.mechanism)))
+    made = released_cases(paired)
+    assert dict(again.items()) == dict(zip(paired.variants, paired.counts, strict=True))
+    assert np.nansum(fetched_cases(again.totals).event_numbers[SERVICE]) == np.nansum(made.event_numbers[SERVICE])  # type: ignore[arg-type]
+
+
+def test_a_log_without_times_has_no_starts() -> None:
+    untimed = pairs_frame().drop("timestamp")
+    made = synthesize(untimed, epsilon=2, delta="1e-6", reading=attrs.evolve(PAIRS, order="file"))
+    assert made.event_times is None and made.event_starts is None
+
+
+def test_a_map_has_service_and_waiting_times(tmp_path: Path) -> None:
+    made = process_map(pairs_frame(), epsilon=2, delta="1e-6", parts=["durations"], reading=PAIRS)
+    assert made.parts == ("durations", "service")
+    service = {each.activity: each.service and each.service.median for each in made.activities}
+    assert service["visit"] == pytest.approx(200, rel=0.5) and service["test"] == pytest.approx(4_000, rel=0.5)
+    assert service["register"] is None
+    waiting = {(pair.before.activity, pair.after.activity): pair.duration for pair in made.pairs}["register", "visit"]
+    assert waiting is not None and waiting.median == pytest.approx(400, rel=0.5)
+    path = made.write(tmp_path / "map.json")
+    verify(guarantee_path(path), path)
+    model = release_graph(made).model()
+    assert (
+        model["time_names"][0] == "Median waiting time"
+        and "waiting time" in (tmp_path / "map.json.README.txt").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"event_attributes": [SERVICE_TIMES], "times": None}, "times"),
+        ({"event_attributes": [SERVICE_TIMES]}, "lifecycle"),
+        ({"event_attributes": [LIFECYCLE]}, "event_attributes"),
+        ({"event_attributes": [SERVICE]}, "event_attributes"),
+    ],
+)
+def test_service_times_need_pairs_and_times(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        synthesize(pairs_frame(), epsilon=2, delta="1e-6", **options)
+    assert refused.value.field == field

@@ -14,7 +14,7 @@ from ..errors import confidential_repr
 from ..log.calendar import SECOND, WEEKS
 from ..log.log import Log
 from ..log.options import OTHER
-from ..log.questions import Totals, check_details
+from ..log.questions import SERVICE, Totals, check_details
 from ..log.traces import Activity
 from ..releases.release import details_of, released_attributes, released_event_attributes, released_times
 from ..releases.synthetic_log import SyntheticRelease
@@ -159,9 +159,10 @@ def released_cases(release: SyntheticRelease) -> EncodedCases:
     codes = [np.tile(part, count) for part, count in zip(flat, counts.tolist(), strict=True)]
     times = None if release.event_times is None else release.event_times * SECOND
     joined = np.concatenate([np.empty(0, dtype=np.uint32), *codes])
-    return EncodedCases(
-        alphabet, joined, lengths, times, True, *_encoded(release.case_columns), *_encoded(release.event_columns)
-    )
+    named, numbers = _encoded(release.event_columns)
+    if (starts := release.event_starts) is not None and release.event_times is not None:
+        numbers[SERVICE] = np.where(starts.missing, np.nan, release.event_times - starts.values)
+    return EncodedCases(alphabet, joined, lengths, times, True, *_encoded(release.case_columns), named, numbers)
 
 
 def _encoded(columns: Sequence[CaseColumn]) -> tuple[dict[str, Coded], dict[str, Floats]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, check_encodable, one_of, shown
 from ..trusted.numbers import Number, as_text, exact, is_whole_number, whole_number
 from .calendar import FIRST_MONDAY, WEEK_DAYS, WEEKS, check_zone
-from .questions import check_edges
+from .questions import SERVICE, SERVICE_EDGES, check_edges
 
 Resolution = Literal["second", "minute", "day"]
 """The precision to which generated times are rounded down."""
@@ -174,6 +174,10 @@ def _check_name(name: object) -> None:
     if not isinstance(name, str) or not name:
         raise ParameterError(f"an attribute is {shown(name)}; use the name of a column", field="attributes")
     check_encodable("attributes", name)
+
+
+SERVICE_TIMES = Attribute(SERVICE, SERVICE_EDGES)
+"""The service times of events, which are measured with the times of a log of starts and completions."""
 
 
 def _share(share: Number) -> Fraction:

@@ -45,6 +45,15 @@ MAX_CONTRIBUTION = 1 << 26
 MOST_EDGES = 1000
 """At most this many edges of bins: databases limit the size of an expression."""
 
+LIFECYCLE = "lifecycle:transition"
+"""The attribute of events by which XES tells starts and completions apart."""
+
+SERVICE = "travas:service time"
+"""The numeric attribute of events that pairs of a start and a completion give: the seconds between both."""
+
+SERVICE_EDGES = tuple(edge // SECOND for edge in DURATION_EDGES)
+"""The edges of its bins: the buckets of durations."""
+
 KINDS_OF_DAY = 2
 """Rows of the cells of hours: working days, then weekend days."""
 
@@ -99,9 +108,11 @@ class Durations(ProjectedQuestion):
 
     Attributes:
         pairs: The pairs that are cells, as indexes of the two activities, without duplicates.
+        are_waiting: Whether a step ends with the start of its second event, if that has a service time.
     """
 
     pairs: tuple[tuple[int, int], ...]
+    are_waiting: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -338,7 +349,7 @@ class Details:
         attributes: Case attributes whose values are names.
         numbers: Case attributes whose values are numbers.
         event_attributes: Attributes of events whose values are names.
-        event_numbers: Attributes of events whose values are numbers.
+        event_numbers: Attributes of events whose values are numbers; `SERVICE` is no column.
     """
 
     times: TimesRead = "ignore"
@@ -355,13 +366,18 @@ class Details:
 
     @property
     def columns(self) -> tuple[DetailColumn, ...]:
-        """All attributes that are read, those of cases first."""
+        """All columns of attributes that are read, those of cases first."""
         return (
             *(DetailColumn(name, "name", "case") for name in self.attributes),
             *(DetailColumn(name, "number", "case") for name in self.numbers),
             *(DetailColumn(name, "name", "event") for name in self.event_attributes),
-            *(DetailColumn(name, "number", "event") for name in self.event_numbers),
+            *(DetailColumn(name, "number", "event") for name in self.event_numbers if name != SERVICE),
         )
+
+    @property
+    def service(self) -> bool:
+        """Whether service times are read."""
+        return SERVICE in self.event_numbers
 
     def __bool__(self) -> bool:
         return self.times == "read" or bool(self.columns)
@@ -370,12 +386,14 @@ class Details:
         """Return the details for a log whose columns are known."""
         if self.times != "if recorded":
             return self
-        return replace(self, times="read" if recorded == "recorded" else "ignore")
+        if recorded == "recorded":
+            return replace(self, times="read")
+        return replace(self, times="ignore", event_numbers=tuple(n for n in self.event_numbers if n != SERVICE))
 
     def covers(self, other: Details) -> bool:
         """Return whether everything that is read with `other` is read with this."""
         times = self.times == "read" or other.times != "read"
-        return times and {*other.columns} <= {*self.columns}
+        return times and {*other.columns} <= {*self.columns} and self.service >= other.service
 
 
 NO_DETAILS = Details()
@@ -408,6 +426,11 @@ def check_details(totals: Totals | None, details: Details) -> None:
             field="times",
         )
     known = NO_DETAILS if totals is None else totals.details
+    if details.service and not known.service:
+        raise ParameterError(
+            "service times are to be measured, but the log was read without them; set lifecycle to 'pairs'",
+            field="lifecycle",
+        )
     missing = min({*details.columns} - {*known.columns}, key=lambda column: column.name)
     raise ParameterError(
         f"the attribute {missing.name!r} is to be measured, but the log was read without it; use a log with this column",

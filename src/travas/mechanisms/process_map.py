@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
+from ..log.questions import SERVICE as SERVICE_TIME
+from ..log.questions import SERVICE_EDGES, EventBinsByActivity, Throughput
 from ..log.questions import Durations as StepDurations
-from ..log.questions import Throughput
 from ..log.traces import Activity
 from ..releases import map_numbers
-from ..releases.map_numbers import ACTIVITIES, DURATIONS, PAIRS, REWORK, SIZES, THROUGHPUT, MapMeasurements
+from ..releases.map_numbers import ACTIVITIES, DURATIONS, PAIRS, REWORK, SERVICE, SIZES, THROUGHPUT, MapMeasurements
 from ..releases.process_map import MapRelease
 from ..releases.release import Kind
 from ..search.calibration import StagePlan
@@ -31,12 +32,14 @@ from ..trusted.stages import Selection
 from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
 from .mechanism import parameters_of
 
-PARTS = (DURATIONS, REWORK, THROUGHPUT)
+PARTS = (DURATIONS, REWORK, THROUGHPUT, SERVICE)
 """What a map can have beyond counts."""
 
 SHARES = {ACTIVITIES: Fraction(20, 100), SIZES: Fraction(5, 100)}
 SHARES_WITH_DURATIONS = {ACTIVITIES: Fraction(15, 100), SIZES: Fraction(3, 100)}
-SHARES_OF_PARTS = {DURATIONS: Fraction(40, 100), REWORK: Fraction(7, 100), THROUGHPUT: Fraction(3, 100)}
+SHARES_OF_PARTS = {
+    DURATIONS: Fraction(40, 100), REWORK: Fraction(7, 100), THROUGHPUT: Fraction(3, 100), SERVICE: Fraction(10, 100)
+}  # fmt: skip
 """The parts of μ² of the measurements; the pairs have what is left."""
 
 
@@ -46,7 +49,8 @@ def _parts(value: Sequence[str]) -> tuple[str, ...]:
     for part in value:
         if part not in PARTS:
             raise ParameterError(f"parts contains {shown(part)}; use {', '.join(PARTS)}", field="parts")
-    return tuple(part for part in PARTS if part in value)
+    stated = {*value, DURATIONS} if SERVICE in value else value
+    return tuple(part for part in PARTS if part in stated)
 
 
 @attrs.frozen(slots=False)
@@ -99,7 +103,7 @@ class ProcessMap(GaussianMechanism):
     # ------------------------------------------------------------------------------------------- the measurements
 
     def measure(self, variants: Log) -> MapMeasurements:
-        """Draw the noise, once, and measure the log: stages A, M, F, R, P and D of the proof, in this order.
+        """Draw the noise, once, and measure the log: stages A, M, F, R, P, D and T of the proof, in this order.
 
         Args:
             variants: The log.
@@ -122,7 +126,7 @@ class ProcessMap(GaussianMechanism):
         pairs = noisy(PAIRS, sums.reshape(cells.shape), cells)
         rework = self._measure_rework(labelled, cap, noisy) if REWORK in self.parts else None
         timed = map_numbers.timed_pairs(pairs) if DURATIONS in self.parts else None
-        throughput = durations = None
+        throughput = durations = service = None
         if variants.totals is not None:  # `check` has made sure of it where it is asked
             nodes: dict[str, Any] = {"activities": activities, "others": "node"}
             if THROUGHPUT in self.parts:  # P: from the first to the last event of a case, whatever their activities are
@@ -131,8 +135,12 @@ class ProcessMap(GaussianMechanism):
             if timed is not None:  # D: between the nodes of pairs that F's output has selected
                 delta = self.noise.stage(DURATIONS).contribution
                 measured = tuple((int(before), int(after)) for before, after in timed.tolist())
-                question = StepDurations(contribution=delta, pairs=measured, **nodes)
+                question = StepDurations(contribution=delta, pairs=measured, are_waiting=SERVICE in self.parts, **nodes)
                 durations = noisy(DURATIONS, variants.totals.sums(question))
+            if SERVICE in self.parts:  # T: from the start to the end of events, by node
+                delta = self.noise.stage(SERVICE).contribution
+                by_node = EventBinsByActivity(contribution=delta, attribute=SERVICE_TIME, edges=SERVICE_EDGES, **nodes)
+                service = noisy(SERVICE, variants.totals.sums(by_node))
         return MapMeasurements(
             contributions=self.contributions,
             activities=activities,
@@ -144,6 +152,7 @@ class ProcessMap(GaussianMechanism):
             duration_pairs=timed,
             durations=durations,
             throughput=throughput,
+            service=service,
         )
 
     def _activities(self, selected: dict[Activity, int]) -> tuple[Activity, ...]:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, shown
 from ..log import questions
 from ..log.log import Log
-from ..log.options import CASE_PREFIX, OTHER, Attribute, BudgetShares, Times, case_column
+from ..log.options import CASE_PREFIX, OTHER, SERVICE_TIMES, Attribute, BudgetShares, Times, case_column
 from ..log.plain import from_plain, plain
-from ..log.questions import CellQuestion, Totals
+from ..log.questions import LIFECYCLE, SERVICE, CellQuestion, Totals
 from ..log.rules import NO_RULES, Rules, possible_cells
 from ..log.traces import Activity, Trace
 from ..releases.release import RESERVED_COLUMNS, Kind
@@ -76,6 +76,9 @@ TIMES = {
 SHARE_OF_TIMES = Fraction(1, 4)
 SHARE_OF_ATTRIBUTES = Fraction(1, 10)
 
+SHARE_OF_SERVICE = Fraction(1, 5)
+"""Of the part of times, where service times are measured."""
+
 SHARE_OF_VALUES = Fraction(3, 10)
 """Of the part of an attribute of events, where its values are selected: for that; the rest is for values by activity."""
 
@@ -111,6 +114,12 @@ def _event_attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]
     made = _attributes(value, "event_attributes", str)
     for name in [attribute.name for attribute in made if attribute.name.startswith(CASE_PREFIX)]:
         raise ParameterError(f"event_attributes has {name!r}; set attributes to it", field="event_attributes")
+    if any(attribute.name == LIFECYCLE for attribute in made):
+        raise ParameterError(
+            f"event_attributes has {LIFECYCLE!r}; add it to activity, or set lifecycle", field="event_attributes"
+        )
+    if any(attribute.name == SERVICE and attribute != SERVICE_TIMES for attribute in made):
+        raise ParameterError(f"event_attributes has {SERVICE!r} with other bins; remove it", field="event_attributes")
     return made
 
 
@@ -169,13 +178,21 @@ class Synthesis(GaussianMechanism):
             raise ParameterError(
                 f"{field} is set but times are not released; release times, or remove {field}", field=field
             )
+        if SERVICE_TIMES in self.event_attributes and self.times is None:
+            raise ParameterError("service times are measured but times are not; set times", field="times")
         self.plans()  # refuses shares that leave nothing for a stage
+
+    @property
+    def _columns(self) -> tuple[Attribute, ...]:
+        """The attributes that are columns of the log, those of cases first."""
+        of_events = (attribute for attribute in self.event_attributes if attribute != SERVICE_TIMES)
+        return (*self.attributes, *of_events)
 
     @property
     def used_shares(self) -> BudgetShares:
         """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured."""
         stated = self.shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
-        measured = {"times": bool(self.times), "attributes": bool(self.attributes or self.event_attributes)}
+        measured = {"times": bool(self.times), "attributes": bool(self._columns)}
         used = BudgetShares(*(getattr(stated, name) if is_measured else 0 for name, is_measured in measured.items()))
         for name, is_measured in measured.items():
             if is_measured and not getattr(used, name):
@@ -195,9 +212,10 @@ class Synthesis(GaussianMechanism):
         """The stages to which every case contributes, released or not: times (D, P, W, H and E), then attributes (C)."""
         shares = self.used_shares
         plans: list[StagePlan] = []
+        of_service = shares.times * SHARE_OF_SERVICE * (SERVICE_TIMES in self.event_attributes)
         if self.times is not None:
-            plans += [StagePlan(name, share * shares.times) for name, share in TIMES.items()]
-        every = (*self.attributes, *self.event_attributes)
+            plans += [StagePlan(name, share * (shares.times - of_service)) for name, share in TIMES.items()]
+        every = self._columns
         part = Fraction(1, max(sum(attribute.is_selected for attribute in every), 1))  # of the δ of selected values
         share = shares.attributes / max(len(every), 1)
         for attribute in self.attributes:
@@ -208,7 +226,8 @@ class Synthesis(GaussianMechanism):
             selecting = share * SHARE_OF_VALUES if attribute.is_selected else Fraction(0)
             if attribute.is_selected:
                 plans.append(StagePlan(values_stage(attribute.name), selecting, Selection(1, MOST_KEYS), part))
-            plans.append(StagePlan(event_stage(attribute.name), share - selecting))
+            whole = of_service if attribute == SERVICE_TIMES else share
+            plans.append(StagePlan(event_stage(attribute.name), whole - selecting))
         return tuple(plans)
 
     def _promise(self) -> Guarantee:
@@ -216,8 +235,9 @@ class Synthesis(GaussianMechanism):
         public = "were chosen without looking at the log"
         bounds = "" if self.times is None else ", recorded period and longest case" * self.times.is_bounded
         times = () if self.times is None else (f"the time zone, weekend days and resolution{bounds} of times {public}",)
-        every = (*self.attributes, *self.event_attributes)
-        attributes = (f"the attributes that are released, their bins and listed values {public}",) if every else ()
+        attributes = (
+            (f"the attributes that are released, their bins and listed values {public}",) if self._columns else ()
+        )
         rules = (f"the rules of generated cases {public}",) if self.rules else ()
         return replace(promised, assumptions=(*promised.assumptions, *times, *attributes, *rules))
 

@@ -17,7 +17,7 @@ from ..errors import MissingExtraError
 from ..log.escaped_names import escape_cell
 from ..log.options import CaseColumn
 from ..log.traces import Activity
-from ..releases.release import STANDING, TIMES_MARK, Profile, ReleasedLog, timestamp_kind
+from ..releases.release import STANDING, START_TIMESTAMP, TIMES_MARK, Profile, ReleasedLog, timestamp_kind
 from ..sources.reading import CASE, TIMESTAMP
 from ..trusted.guarantee import Standing
 
@@ -52,6 +52,9 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
     case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
     times = step.astype(np.int32) if release.event_times is None else release.event_times
     table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: times})
+    moments = [TIMESTAMP] if release.event_starts is None else [TIMESTAMP, START_TIMESTAMP]
+    if release.event_starts is not None:
+        table = table.with_columns(_values_of(release.event_starts, written).alias(START_TIMESTAMP))
     labels = []
     for attribute in release.case_columns:
         column = written(attribute.column)
@@ -70,17 +73,24 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
     width = len(release.columns)
     rows = [(a,) if isinstance(a, str) else a for a in codes]
     parts = [[written(row[index]) for row in rows] for index in range(width)]
-    moments = (pl.lit(START) + pl.duration(seconds=pl.col(TIMESTAMP))).cast(pl.Datetime("us", "UTC"))
     return table.select(
         pl.col(CASE).cast(pl.String),
         *(
             pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(written(column))
             for column, part in zip(release.columns, parts, strict=True)
         ),
-        moments.dt.convert_time_zone(release.zone).alias(TIMESTAMP),
+        *(_instant(name, release.zone) for name in moments),
         pl.lit(timestamp_kind(release.mechanism)).alias(TIMES_MARK),
         *labels,
     )
+
+
+def _instant(name: str, zone: str) -> pl.Expr:
+    """A column of seconds from 1970 as times in a zone."""
+    import polars as pl
+
+    moment = (pl.lit(START) + pl.duration(seconds=pl.col(name))).cast(pl.Datetime("us", "UTC"))
+    return moment.dt.convert_time_zone(zone).alias(name)
 
 
 def notices(release: ReleasedLog) -> dict[str, str]:
@@ -119,16 +129,18 @@ def marked_events(
 ) -> pl.LazyFrame:
     """The events; without an established guarantee every row says so, because a table has no header to say it in.
 
-    For pm4py, times are in UTC, which pandas reads as one type of column, and no text is missing.
+    For pm4py, times are in UTC, which pandas reads as one type of column, and no text or start is missing.
     """
     import polars as pl
+    import polars.selectors as cs
 
     standing = release.guarantee.standing
     mark = [pl.lit(str(standing)).alias(STANDING)] if standing is Standing.NOT_ESTABLISHED else []
     table = events(release, written).with_columns(mark)
     if profile == "travas":
         return table
-    return table.with_columns(pl.col(TIMESTAMP).dt.convert_time_zone("UTC"), pl.col(pl.String).fill_null(MISSING))
+    time, moments = pl.col(TIMESTAMP), cs.by_name(TIMESTAMP, START_TIMESTAMP, require_all=False)
+    return table.with_columns(moments.fill_null(time).dt.convert_time_zone("UTC"), pl.col(pl.String).fill_null(MISSING))
 
 
 def write_csv(release: ReleasedLog, path: Path, profile: Profile = "travas") -> None:

@@ -130,7 +130,8 @@ def _quartiles_as_json(quartiles: Quartiles | None) -> dict[str, float] | None:
 
 def _activity_as_json(activity: MapActivity) -> dict[str, Any]:
     present, repeated = map(_measured_as_json, (activity.present, activity.repeated))
-    return {"activity": activity.activity, "present": present, "repeated": repeated}
+    service = {} if activity.service is None else {"service": _quartiles_as_json(activity.service)}
+    return {"activity": activity.activity, "present": present, "repeated": repeated} | service
 
 
 def _pair_as_json(pair: MapPair) -> dict[str, Any]:

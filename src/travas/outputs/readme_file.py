@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from .. import explain
+from ..log.options import SERVICE_TIMES
 from ..plots.svg import activity_text, printable
 from ..releases.release import (
     Frequencies,
@@ -81,6 +82,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         *([_OF_SEGMENT.format(release.segment)] if release.segment else []),
         f"It is not a copy of the original log: {_NOT_A_COPY[explain.released_by(mechanism)]}",
         *_about_events(release),
+        *explain.service_in_words(mechanism),
         *(_about_generated(cast("SyntheticRelease", release), path) if kind_of(mechanism) == "synthetic log" else []),
         *_protection(release),
         f"Further releases of the same log add up: ε and δ hold for {alone} alone.",
@@ -112,7 +114,7 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     if quality.noisy_tail:
         lines.append("There are too few cases for the longest times of cases: they are mostly noise.")
     for attribute in (*released_attributes(release.mechanism), *released_event_attributes(release.mechanism)):
-        if attribute.is_number:
+        if attribute.is_number and attribute != SERVICE_TIMES:
             low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
             lines.append(
                 f"{attribute.name}: values from {high} on are written as {high}, those below {low} as {low} less one unit."

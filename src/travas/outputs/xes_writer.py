@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from numpy.typing import NDArray
+
 from ..log.escaped_names import ESCAPED, escape_name
 from ..log.options import CASE_PREFIX, CaseColumn
+from ..log.questions import LIFECYCLE
 from ..log.traces import Activity, Trace
 from ..releases.release import TIMES_MARK, ReleasedLog, frequencies_of
 from ..sources.reading import TIMESTAMP
@@ -54,6 +58,7 @@ def xes_header(release: ReleasedLog) -> str:
     if not guarantee.unit.is_case:
         privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
     keys = [*release.columns, *(column.attribute for column in release.event_columns)]
+    keys += [] if release.event_starts is None else [LIFECYCLE]
     used = [
         (name, prefix)
         for name, prefix in _EXTENSIONS
@@ -100,7 +105,7 @@ def _moment(text: str) -> str:
 def _xes(release: ReleasedLog) -> Iterator[bytes]:
     """Yield the document in pieces, one element per line."""
     yield xes_header(release).encode()
-    is_repeated = release.event_times is None and not release.event_columns
+    is_repeated = release.event_times is None and not release.event_columns  # then there are no starts either
     yield from _repeated_traces(release) if is_repeated else _single_traces(release)
     yield b"</log>\n"
 
@@ -125,6 +130,7 @@ def _repeated_traces(release: ReleasedLog) -> Iterator[bytes]:
 def _single_traces(release: ReleasedLog) -> Iterator[bytes]:
     """Every case has its own times, or attributes of events: what follows the names of an event is rendered for each."""
     events, rows, attributes = _Events(release), _rendered_rows(release), _case_attributes(release)
+    starts, times = _rendered_starts(release), release.event_times
     case = first = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
         label = events.label(index)
@@ -132,8 +138,14 @@ def _single_traces(release: ReleasedLog) -> Iterator[bytes]:
             own = "" if attributes is None else attributes[case]
             case += 1
             head = f'<trace>\n<string key="concept:name" value="{case}"/>\n{own}{label}'
-            yield (head + events.of(trace, rows[first : first + len(trace)]) + "</trace>\n").encode()
-            first += len(trace)
+            last = first + len(trace)
+            if starts is None or times is None:
+                body = events.of(trace, rows[first:last])
+            else:
+                ends = zip(times[first:last].tolist(), rows[first:last], strict=True)
+                body = events.of(*_in_time_order(trace, starts[first:last], ends))
+            yield (head + body + "</trace>\n").encode()
+            first = last
 
 
 class _Events:
@@ -148,7 +160,7 @@ class _Events:
         """What is said about all cases of a variant."""
         return "".join(xes_string(key, values[index]) + "\n" for key, values in self._labels)
 
-    def of(self, trace: Trace, dates: Sequence[str]) -> str:
+    def of(self, trace: Sequence[Activity], dates: Sequence[str]) -> str:
         """The events of a trace at these dates, each on its own line or empty."""
         parts: list[str] = []
         for activity, date in zip(trace, dates, strict=False):
@@ -161,19 +173,47 @@ class _Events:
 
 def _rendered_rows(release: ReleasedLog) -> list[str]:
     """The dates of all events of all cases, in UTC, each with the attributes of the event."""
-    import polars as pl
-
     if release.event_times is None:
         lengths = (
             len(trace) for trace, count in zip(release.variants, release.counts, strict=True) for _ in range(count)
         )
         dates = [_date(step) + "\n" for length in lengths for step in range(length)]
     else:
-        moments = pl.from_epoch(pl.Series(release.event_times), "s").dt.replace_time_zone("UTC")
-        texts = moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
-        dates = [_moment(text) + "\n" for text in texts.to_list()]
+        dates = _dates(release.event_times)
+    if release.event_starts is not None:
+        dates = [date + _transition("complete") for date in dates]
     columns = [_rendered_values(column, column.attribute) for column in release.event_columns]
     return ["".join(parts) for parts in zip(dates, *columns, strict=True)] if columns else dates
+
+
+def _dates(seconds: NDArray[Any]) -> list[str]:
+    """Seconds from 1970 as dates in UTC."""
+    import polars as pl
+
+    moments = pl.from_epoch(pl.Series(seconds), "s").dt.replace_time_zone("UTC")
+    return [_moment(text) + "\n" for text in moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z").to_list()]
+
+
+def _transition(value: str) -> str:
+    return xes_string(LIFECYCLE, value) + "\n"
+
+
+def _rendered_starts(release: ReleasedLog) -> list[tuple[int, str] | None] | None:
+    """The start of every event, as its time and what is written; None where it has none, or if there are none."""
+    if (starts := release.event_starts) is None:
+        return None
+    rows = zip(starts.values.tolist(), _dates(starts.values), starts.missing.tolist(), strict=True)
+    return [None if missing else (time, date + _transition("start")) for time, date, missing in rows]
+
+
+def _in_time_order(
+    trace: Trace, starts: Iterable[tuple[int, str] | None], ends: Iterable[tuple[int, str]]
+) -> tuple[list[Activity], list[str]]:
+    """The activities and rows of starts and ends by time; of simultaneous ones, an event ends before the next starts."""
+    pairs = zip(trace, starts, ends, strict=True)
+    both = [(*moment, activity) for activity, *pair in pairs for moment in pair if moment is not None]
+    both.sort(key=itemgetter(0))
+    return [activity for *_, activity in both], [row for _, row, _ in both]
 
 
 def _case_attributes(release: ReleasedLog) -> list[str] | None:

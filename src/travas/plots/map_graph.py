@@ -26,7 +26,7 @@ from ..releases.process_map import MapNode, MapRelease, NodeKind
 from ..releases.release import Release, ReleasedLog
 from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.numbers import as_text
-from .svg import activity_text, fitted, text_width, wrapped
+from .svg import activity_text, fitted, scale, text_width, wrapped
 
 START, END = "start", "end"
 """The keys of the first and the last node."""
@@ -38,14 +38,15 @@ MOST_ACTIVITIES, MOST_PATHS = 100, 400
 """What the sliders of a page reach; the files have everything."""
 
 NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
-_ROOM, _PADDING = 190, 10
+_ROOM, _PADDING = 150, 8
+_FAN = 5  # activities beside each other to which the main ways lead from the same one; the next are a row lower
 DOT_HEADER = (
-    "digraph { graph [nodesep=0.28 ranksep=0.2 pad=0 margin=0]; "
+    "digraph { graph [nodesep=0.15 ranksep=0.15 pad=0 margin=0]; "
     'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
 )
 _DOT_LABEL = (
-    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" WIDTH="{:.0f}" '
-    'HEIGHT="{:.0f}"><TR><TD></TD></TR></TABLE>>'
+    '<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0" FIXEDSIZE="TRUE" WIDTH="SLOT" '
+    'HEIGHT="12"><TR><TD></TD></TR></TABLE>>'
 )
 
 NodeKey = str
@@ -68,7 +69,7 @@ class GraphNode:
         number: What is written below the name; empty if no number of the node itself was released.
         interval: The 95 % interval of the number.
         repeated: In how many cases it occurs more than once.
-        seconds: The median time since the step before.
+        seconds: The median time since the step before, or of service.
         original: CONFIDENTIAL: how often it occurs in the original log, in a comparison.
     """
 
@@ -116,7 +117,7 @@ class GraphPath:
         count: How often it occurs.
         interval: The 95 % interval of the number.
         label: The number as it is written beside the path.
-        time: The time between both.
+        time: The time between both, or the waiting time.
         uncertain: Whether noise alone may have made it.
         original: CONFIDENTIAL: how often it occurs in the original log, in a comparison.
     """
@@ -179,6 +180,7 @@ class ProcessGraph:
         noun: What the numbers count.
         captions: What is written below a picture of it.
         times: Whether its times were measured or generated; empty without times.
+        is_paired: Whether those of nodes are service times, and those of paths waiting times.
         throughput: How long cases take; None if that was not released.
         headline: CONFIDENTIAL: of a comparison, how much of the original log is in the release.
     """
@@ -190,6 +192,18 @@ class ProcessGraph:
     times: Literal["", "measured", "generated"] = ""
     throughput: Throughput | None = None
     headline: str = ""
+    is_paired: bool = False
+
+    @property
+    def time_names(self) -> tuple[str, str, str]:
+        """What the times of paths and of nodes are, and both together."""
+        if self.is_paired:
+            return (
+                "Median waiting time",
+                "Median service time",
+                "median waiting time between activities, service time in them",
+            )
+        return "Median", "Typical time since the step before", "median time"
 
     @property
     def by_names(self) -> Steps:
@@ -214,6 +228,10 @@ class ProcessGraph:
                 heights[key] = sum(heights[other] * weight for other, weight in near[key]) / total
         return heights
 
+    @cached_property
+    def _from_start(self) -> dict[NodeKey, GraphPath]:
+        return _main_ways(self.paths, START, "after")
+
     # ---------------------------------------------------------------------------------------- what is shown at first
 
     @cached_property
@@ -223,7 +241,7 @@ class ProcessGraph:
         Each step adds an activity with the main way from the start to it and from it to the end, and the activities on
         these ways: the one with the largest number for each activity that comes with it. So all that is shown is connected.
         """
-        ways = (_main_ways(self.paths, START, "after"), _main_ways(self.paths, END, "before"))
+        ways = self._from_start, _main_ways(self.paths, END, "before")
         needed = {}
         for node in self.nodes:
             keys, edges, waiting = {START, END}, dict[Edge, None](), [node.key]
@@ -298,26 +316,37 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, from start to end; frequent paths should be short and straight."""
+        """Nodes and paths as DOT, from start to end; frequent paths are short and straight, wide fans in several rows."""
         nodes = {}
         for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
             width, height = node.size
             own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
-        most = max((path.weight for path in self.paths), default=1)
+        most, fans = max((path.weight for path in self.paths), default=1), Counter[NodeKey]()
         paths = {}
         for path in self.paths:
-            weight = 1 + round(9 * path.weight / most)
-            width = max(text_width(label, LABEL_SIZE) for label in path.labels) + 8 + 1.2 * weight
-            label = _DOT_LABEL.format(width, LABEL_SIZE + 3)
-            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} label={label}];"
+            is_main, weight = self._from_start.get(path.after) is path, 1 + round(9 * path.weight / most)
+            row = 1 + is_main * fans[path.before] // _FAN
+            fans[path.before] += is_main
+            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} minlen={row} label={_DOT_LABEL}];"
         return nodes, paths
+
+    @cached_property
+    def ropes(self) -> dict[Edge, float]:
+        """How thick every path is, from 0 to 1."""
+        thick = scale([path.weight for path in self.reachable.paths], 2.5)
+        return {path.edge: thick(path.weight) for path in self.reachable.paths}
+
+    def slots(self, path: GraphPath) -> tuple[int, ...]:
+        """The room beside a path, from its middle, for its number and for its time."""
+        return tuple(round(text_width(label, LABEL_SIZE) + 6 + 6 * self.ropes[path.edge]) for label in path.labels)
 
     def dot(self, shown: ProcessGraph) -> str:
         """A part of the graph as DOT, as `browser/map.js` has it: keys and sizes only, never names."""
         (nodes, paths), keys = self.reachable.statements(), {node.key for node in shown.nodes}
-        chosen = [dot for key, dot in nodes.items() if key in keys] + [paths[path.edge] for path in shown.paths]
+        chosen = [dot for key, dot in nodes.items() if key in keys]
+        chosen += [paths[path.edge].replace("SLOT", str(self.slots(path)[0])) for path in shown.paths]
         return DOT_HEADER + " ".join(chosen) + " }"
 
     def model(self) -> dict[str, Any]:
@@ -331,13 +360,14 @@ class ProcessGraph:
             return asdict(node) | drawn | {"step": of_node[node.key], "dot": nodes[node.key]}
 
         def way(path: GraphPath) -> dict[str, Any]:
-            drawn = {"labels": path.labels, "step": of_path.get(path.edge), "dot": paths[path.edge]}
-            return asdict(path) | drawn | {"time": path.time and _times(path.time)}
+            drawn = {"labels": path.labels, "slots": self.slots(path), "time": path.time and _times(path.time)}
+            return asdict(path) | drawn | {"step": of_path.get(path.edge), "dot": paths[path.edge]}
 
         bars = [] if self.throughput is None else self.throughput.bars
         return {
             "noun": self.noun,
             "times": self.times,
+            "time_names": self.time_names,
             "header": DOT_HEADER,
             "opening": {"step": step, "paths": number},
             "activities": [activity(by_key[key]) for key in nodes],
@@ -453,13 +483,17 @@ def released_map(release: MapRelease) -> ProcessGraph:
     if release.throughput is not None:
         throughput = Throughput(release.times.throughput_shares, release.throughput)
     times: Literal["", "measured"] = "measured" if "durations" in release.parts else ""
-    return ProcessGraph(tuple(ranked), found, "cases", _captions(release), times, throughput)
+    is_paired = "service" in release.parts
+    return ProcessGraph(tuple(ranked), found, "cases", _captions(release), times, throughput, is_paired=is_paired)
 
 
 def _released_node(key: NodeKey, node: MapNode, release: MapRelease, paths: Sequence[GraphPath]) -> GraphNode:
     into = [path for path in paths if path.after == key]
     count = sum(path.count for path in into)
     seconds = _middle([(path.time.median, path.count) for path in into if path.time is not None])
+    if "service" in release.parts:
+        service = None if key in (START, END) else release.times.of_node.get(int(key[1:]))
+        seconds = None if service is None else service.median
     for activity in release.activities if node.kind == "activity" else ():
         if activity.activity == node.activity and activity.present is not None and activity.repeated is not None:
             cases = activity.present.value
@@ -489,13 +523,15 @@ def _captions(release: MapRelease) -> tuple[str, ...]:
         f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}. "
         f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release.mechanism)} (95 %). "
         f"About {release.expected_false_pairs:.1f} paths are expected to be there by noise alone.",
+        *explain.service_in_words(release.mechanism),
     )
 
 
 def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
     """The graph of a synthetic log, with its generated times; paths that may be noise alone are uncertain."""
     words = "How often an activity directly follows another in the synthetic log, including generated cases."
-    graph = directly_follows(release.variants, release.counts, (words,))
+    captions = (words, *explain.service_in_words(release.mechanism))
+    graph = directly_follows(release.variants, release.counts, captions)
     names = {START: "", END: ""} | {node.key: node.name for node in graph.nodes if node.kind == "activity"}
     noise = {
         tuple("" if one is None else activity_text(one) for one in (pair.before, pair.after))
@@ -505,21 +541,26 @@ def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
     moments = release.event_times
     if moments is None or not len(moments):
         return replace(graph, paths=tuple(paths))
-    times, throughput = _generated_times(release, moments)
+    times, service, throughput = _generated_times(release, moments)
+    is_paired = release.event_starts is not None
     into: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for index, path in enumerate(paths):
         found = times.get((names[path.before], names[path.after]))
         if found is not None:
             paths[index] = replace(path, time=found)
             into[path.after].append((found.median, path.count))
-    nodes = tuple(replace(node, seconds=_middle(into[node.key])) for node in graph.nodes)
-    return replace(graph, nodes=nodes, paths=tuple(paths), times="generated", throughput=throughput)
+    nodes = tuple(
+        replace(node, seconds=service.get(node.name) if is_paired else _middle(into[node.key])) for node in graph.nodes
+    )
+    return replace(
+        graph, nodes=nodes, paths=tuple(paths), times="generated", throughput=throughput, is_paired=is_paired
+    )
 
 
 def _generated_times(
     release: SyntheticRelease, moments: NDArray[np.int64]
-) -> tuple[dict[tuple[str, str], Quartiles], Throughput]:
-    """Quartiles of the generated times of every pair of activities, and of all cases."""
+) -> tuple[dict[tuple[str, str], Quartiles], dict[str, float], Throughput]:
+    """Quartiles of the generated times of every pair of activities, median service times, and times of all cases."""
     codes: dict[str, int] = {}
     traces = [[codes.setdefault(activity_text(one), len(codes)) for one in trace] for trace in release.variants]
     lengths = np.repeat([len(trace) for trace in traces], release.counts)
@@ -529,14 +570,20 @@ def _generated_times(
     inner = np.ones(len(events), dtype=bool)
     inner[ends - 1] = False
     at = np.flatnonzero(inner)
-    pairs, seconds = events[at] * len(codes) + events[at + 1], (moments[at + 1] - moments[at]).astype(np.float64)
+    begin, has_start = moments, np.zeros(len(events), dtype=bool)
+    if (starts := release.event_starts) is not None:
+        begin, has_start = np.where(starts.missing, moments, starts.values), ~starts.missing
+    waiting = np.maximum(begin[at + 1] - moments[at], 0).astype(np.float64)
+    pairs, seconds = events[at] * len(codes) + events[at + 1], waiting
     order = np.lexsort((seconds, pairs))
     names, found = list(codes), {}
     for group in np.split(order, np.flatnonzero(np.diff(pairs[order])) + 1) if len(order) else ():
         before, after = divmod(int(pairs[group[0]]), len(codes))
         found[names[before], names[after]] = _quartiles(seconds[group])
+    own = {name: (moments - begin)[has_start & (events == code)] for name, code in codes.items()}
+    service = {name: float(np.median(times)) for name, times in own.items() if len(times)}
     shares = np.bincount(np.searchsorted(np.array(DURATION_EDGES) / SECOND, cases, "right"), minlength=16) / len(cases)
-    return found, Throughput(tuple(shares.tolist()), _quartiles(cases))
+    return found, service, Throughput(tuple(shares.tolist()), _quartiles(cases))
 
 
 def _quartiles(seconds: NDArray[np.float64]) -> Quartiles:
@@ -549,7 +596,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
     Without a headline it says how many of the original steps are also in the release.
     """
     both = {pair: max(original.get(pair, 0), released.get(pair, 0)) for pair in [*original, *released]}
-    often, before, after = map(_arrivals, (both, original, released))
+    often, before, after = (_arrivals(steps, both) for steps in (both, original, released))
     graph = counted_graph(both, often, 0, noun=noun)
     pairs = {edge: pair for pair, edge in zip(graph.by_names, [path.edge for path in graph.paths], strict=True)}
     paths = [
@@ -557,9 +604,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
         for path in graph.paths
     ]
     nodes = [
-        node
-        if node.key in (START, END)
-        else replace(node, count=after.get(node.name, 0), original=before.get(node.name, 0))
+        replace(node, count=after[node.name], original=before[node.name]) if node.kind == "activity" else node
         for node in graph.nodes
     ]
     shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
@@ -567,9 +612,9 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
     return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline or words)
 
 
-def _arrivals(steps: Steps) -> dict[str, float]:
-    """How often every activity is the second one of a step."""
-    often = {name: 0.0 for pair in steps for name in pair if name is not None}
+def _arrivals(steps: Steps, both: Steps) -> dict[str, float]:
+    """How often every activity of both logs is the second one of a step."""
+    often = {name: 0.0 for pair in both for name in pair if name is not None}
     for (_, name), count in steps.items():
         if name is not None:
             often[name] += count

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from threading import Lock
 from typing import Any
 
 from ..errors import MissingExtraError
 from .map_graph import LABEL_SIZE, NAME_SIZE, NUMBER_SIZE, Edge, GraphNode, GraphPath, ProcessGraph, duration_text
-from .svg import INK, document, escape_markup, text
+from .svg import INK, document, escape_markup, scale, text
 
 Point = tuple[float, float]
 
-_PAPER, _QUIET, _PALE, _BLUE, _HAIR, _ROPE = "#ffffff", "#5a6773", "#eef5fb", "#0a5f9e", "#a3adb7", "#33414d"
-_SHORT, _LONG = "#f3e3ee", "#8c1d63"
+_PAPER, _QUIET, _BLUE, _ROPE = "#ffffff", "#5a6773", "#0a5f9e", "#33414d"  # charts.css has those of dark pages
 _MARGIN, _CAPTION = 12, 18
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
 _ONE_AT_A_TIME = Lock()  # Graphviz has one global state
@@ -32,21 +31,22 @@ def map_svg(graph: ProcessGraph) -> str:
     if not shown.paths:
         return document(640, 40, "The process map is empty.", [text(8, 24, "The process map is empty.")])
     left, top, width, height, at, ways = _layout(graph.dot(shown))
-    rope = _scale([path.count for path in graph.reachable.paths], 2.5)
-    shade = _scale([node.count for node in graph.reachable.nodes if node.kind == "activity"], 1.6)
+    shade = scale([node.count for node in graph.reachable.nodes if node.kind == "activity"], 1.6)
     times = [path.time.median for path in shown.paths if path.time is not None]
     names = {node.key: node.name if node.kind == "activity" else f"({node.kind})" for node in shown.nodes}
     lines, labels = [], []
     for path in reversed(shown.paths):
         points, label = ways[path.edge]
         about = tuple(_about_path(path, names, graph.noun))
-        lines.append(_titled(about, _arrow(path, points, rope(path.count))))
-        labels.append(_titled(about, _label(path, label)))
+        rope, (x, y) = graph.ropes[path.edge], label
+        lines.append(_titled(about, _arrow(path, points, rope)))
+        labels.append(_titled(about, _label(path, (x - graph.slots(path)[0] / 2 + 5 + 6 * rope, y))))
     boxes = [_titled(tuple(_about_node(node)), _box(node, at[node.key], shade(node.count))) for node in shown.nodes]
     captions = shown.captions
     if times:
+        kind = "waiting times" if graph.is_paired else "times"
         captions += (
-            f"Median times between two activities, {graph.times}: {duration_text(min(times))} to {duration_text(max(times))}.",
+            f"Median {kind} between two activities, {graph.times}: {duration_text(min(times))} to {duration_text(max(times))}.",
         )
     parts = [f'<g transform="translate({_MARGIN - left:.1f} {_MARGIN + top:.1f})">', *lines, *boxes, *labels, "</g>"]
     wide, below = math.ceil(max(width + 2 * _MARGIN, 480)), height + 2 * _MARGIN
@@ -108,21 +108,6 @@ def _about_node(node: GraphNode) -> Iterator[str]:
         yield node.number if node.repeated is None else f"{node.number}, repeated in {round(node.repeated):,}"
 
 
-def _scale(counts: Sequence[float], power: float) -> Callable[[float], float]:
-    """From 0 for the least positive number to 1 for the largest, on a log scale."""
-    logs = [math.log1p(count) for count in counts if count > 0] or [0.0]
-    low, high = min(logs), max(logs)
-    if high == low:
-        return lambda _: 1.0
-    return lambda count: float(min(max((math.log1p(max(count, 0)) - low) / (high - low), 0), 1) ** power)
-
-
-def _mixed(low: str, high: str, share: float) -> str:
-    """A colour between two."""
-    pairs = [(int(low[at : at + 2], 16), int(high[at : at + 2], 16)) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(one + (other - one) * share):02x}" for one, other in pairs)
-
-
 def _arrow(path: GraphPath, points: list[Point], rope: float) -> str:
     """A line from hair to rope that ends where its head begins."""
     width, (x, y) = 1 + (4 if path.before == path.after else 8) * rope, points[-1]
@@ -136,13 +121,11 @@ def _arrow(path: GraphPath, points: list[Point], rope: float) -> str:
         (x - dx * size - dy * half, y - dy * size + dx * half),
         (x - dx * size + dy * half, y - dy * size - dx * half),
     )
-    colour, look = (
-        _mixed(_HAIR, _ROPE, 0.25 + 0.75 * rope),
-        ' stroke-dasharray="2 5" opacity="0.6"' if path.uncertain else "",
-    )
+    look = ' stroke-dasharray="2 5"' if path.uncertain else ""
     return (
-        f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{width:.1f}"{look}/>'
-        f'<path d="M{"L".join(map(_at, corners))}Z" fill="{colour}"/>'
+        f'<g opacity="{(0.58 + 0.42 * rope) * (0.6 if path.uncertain else 1):.2f}">'
+        f'<path d="{way}" fill="none" stroke="{_ROPE}" stroke-width="{width:.1f}"{look}/>'
+        f'<path d="M{"L".join(map(_at, corners))}Z" fill="{_ROPE}"/></g>'
     )
 
 
@@ -153,7 +136,7 @@ def _at(point: Point) -> str:
 def _label(path: GraphPath, at: Point) -> str:
     colour = _QUIET if path.uncertain else INK
     return (
-        f'<text x="{at[0]:.1f}" y="{at[1] + 4.5:.1f}" font-size="{LABEL_SIZE}" text-anchor="middle" fill="{colour}" '
+        f'<text x="{at[0]:.1f}" y="{at[1] + 4.5:.1f}" font-size="{LABEL_SIZE}" fill="{colour}" '
         f'stroke="{_PAPER}" stroke-width="4" paint-order="stroke">{escape_markup(path.label)}</text>'
     )
 
@@ -161,10 +144,10 @@ def _label(path: GraphPath, at: Point) -> str:
 def _box(node: GraphNode, at: Point, shade: float) -> str:
     (width, height), number = node.size, node.numbers[0]
     is_inner, is_end = node.kind == "activity", node.kind in ("start", "end")
-    fill = INK if is_end else _mixed(_PALE, _BLUE, shade) if is_inner else _PAPER
+    fill = INK if is_end else _BLUE if is_inner else _PAPER
+    look = f' fill-opacity="{0.07 + 0.93 * shade:.2f}" stroke-opacity="0.45"' if is_inner else ' stroke-dasharray="5 4"'
     ink = _PAPER if is_end or (is_inner and shade > 0.58) else INK if is_inner else _QUIET
-    border = "none" if is_end else _mixed(_PAPER, _BLUE, 0.45) if is_inner else _QUIET
-    dashes = "" if is_inner or is_end else ' stroke-dasharray="5 4"'
+    border = "none" if is_end else _BLUE if is_inner else _QUIET
     row = at[1] - ((NAME_SIZE + 3) * len(node.lines) + (NUMBER_SIZE + 3) * bool(number)) / 2 - 4.5
     words = []
     for name in node.lines:
@@ -174,7 +157,7 @@ def _box(node: GraphNode, at: Point, shade: float) -> str:
         words.append(text(at[0], row + NUMBER_SIZE + 3, number, "middle", ink, NUMBER_SIZE))
     return (
         f'<rect x="{at[0] - width / 2:.1f}" y="{at[1] - height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
-        f'rx="{height / 2 if is_end else 7:.1f}" fill="{fill}" stroke="{border}"{dashes}/>{"".join(words)}'
+        f'rx="{height / 2 if is_end else 7:.1f}" fill="{fill}" stroke="{border}"{look}/>{"".join(words)}'
     )
 
 

@@ -6,8 +6,9 @@ greyscale.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from xml.sax.saxutils import escape as _escaped
 
 from ..log.escaped_names import NOT_XML
@@ -66,6 +67,15 @@ def wrapped(text: str, size: float, room: float) -> tuple[str, ...]:
         head, space, _ = first.rpartition(" ")
         first = head if space else first[:-1]
     return first, fitted(text[len(first) :].strip(), size, room)
+
+
+def scale(counts: Sequence[float], power: float) -> Callable[[float], float]:
+    """From 0 for the least positive number to 1 for the largest, on a log scale."""
+    logs = [math.log1p(count) for count in counts if count > 0] or [0.0]
+    low, high = min(logs), max(logs)
+    if high == low:
+        return lambda _: 1.0
+    return lambda count: float(min(max((math.log1p(max(count, 0)) - low) / (high - low), 0), 1) ** power)
 
 
 def document(width: int, height: int, alternative: str, parts: Sequence[str], colour: str = INK, size: int = 12) -> str:

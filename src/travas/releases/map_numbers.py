@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from math import isqrt
@@ -30,15 +30,16 @@ from ..trusted.stages import STANDARD_DEVIATION
 
 FloatArray = NDArray[np.float64]
 
-ACTIVITIES, SIZES, PAIRS, DURATIONS, REWORK, THROUGHPUT = (
+ACTIVITIES, SIZES, PAIRS, DURATIONS, REWORK, THROUGHPUT, SERVICE = (
     "activities",
     "sizes",
     "pairs",
     "durations",
     "rework",
     "throughput",
+    "service",
 )
-"""The names of the stages A, M, F, D, R and P."""
+"""The names of the stages A, M, F, D, R, P and T."""
 
 
 def pair_cells(activities: int) -> NDArray[np.bool_]:
@@ -67,6 +68,7 @@ class MapMeasurements:
         duration_pairs: The pairs whose durations were measured, as nodes; None if durations were not measured.
         durations: D: noisy sums by pair and duration bucket; None if not measured.
         throughput: P: noisy sums by duration bucket; None if not measured.
+        service: T: noisy sums by node and duration bucket, events without a service time last; None if not measured.
     """
 
     contributions: Mapping[str, int]
@@ -79,6 +81,7 @@ class MapMeasurements:
     duration_pairs: NDArray[np.int64] | None = None
     durations: NDArray[np.int64] | None = None
     throughput: NDArray[np.int64] | None = None
+    service: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         size, activities = nodes_of(len(self.activities)), len(self.activities)
@@ -90,9 +93,10 @@ class MapMeasurements:
             "duration_pairs": (timed, 2),
             "durations": (timed, DURATION_BUCKETS),
             "throughput": (DURATION_BUCKETS,),
+            "service": (activities + 1, DURATION_BUCKETS + 1),
         }
         as_shape(self, {name: shape for name, shape in shapes.items() if getattr(self, name) is not None})
-        measured = {name for name in (DURATIONS, REWORK, THROUGHPUT) if getattr(self, name) is not None}
+        measured = {name for name in (DURATIONS, REWORK, THROUGHPUT, SERVICE) if getattr(self, name) is not None}
         if (
             self.cap not in SIZE_CELLS
             or {name for name in self.contributions if name != ACTIVITIES} != {SIZES, PAIRS} | measured
@@ -332,11 +336,13 @@ class MapDurations:
         of_pair: Quartiles by nodes before and after; empty if durations were not measured.
         throughput: Quartiles of the time from the first to the last event of a case; None if not measured.
         throughput_shares: The shares of the duration buckets of that time; empty if not measured.
+        of_node: Quartiles of service times by node, where they stand out from the noise; empty if not measured.
     """
 
     of_pair: Mapping[tuple[int, int], Quartiles]
     throughput: Quartiles | None
     throughput_shares: tuple[float, ...] = ()
+    of_node: Mapping[int, Quartiles] = field(default_factory=dict)
 
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapDurations:
@@ -349,17 +355,29 @@ class MapDurations:
             kept = np.where((np.arange(DURATION_BUCKETS) < buckets) & (noisy > deviation), noisy, 0.0)
             if kept.sum() > 0:
                 throughput, through = _quartiles(kept), tuple((kept / kept.sum()).tolist())
+        service = _service(measurements)
         if measurements.durations is None or measurements.duration_pairs is None or not len(measurements.durations):
-            return cls({}, throughput, through)
+            return cls({}, throughput, through, service)
         noisy = measurements.durations / measurements.contributions[DURATIONS]
         deviation = measurements.deviation(DURATIONS)
         if measurements.throughput is None:
             buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
         shares = _shares(noisy, deviation, measurements.duration_pairs[:, 1], buckets)
         pairs = map(tuple, measurements.duration_pairs.tolist())
-        return cls(
-            {(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}, throughput, through
-        )
+        of_pair = {(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}
+        return cls(of_pair, throughput, through, service)
+
+
+def _service(measurements: MapMeasurements) -> dict[int, Quartiles]:
+    """Quartiles of the service times of the nodes that have any, beyond noise."""
+    if measurements.service is None:
+        return {}
+    noisy = measurements.service[:, :-1] / measurements.contributions[SERVICE]
+    deviation = measurements.deviation(SERVICE)
+    buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
+    shares = _shares(noisy, deviation, np.arange(len(noisy)), buckets)
+    present = noisy[:, :buckets].sum(axis=1) > CERTAIN * deviation * math.sqrt(buckets)
+    return {node: _quartiles(shares[node]) for node in np.flatnonzero(present).tolist()}
 
 
 def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], buckets: int) -> FloatArray:

@@ -58,7 +58,8 @@ class MapPair:
         before: The first node.
         after: The second node.
         cases: In how many cases the pair occurs, with a 95 % interval.
-        duration: The time between both, if durations were measured; None for start and end.
+        duration: The time between both, if durations were measured; None for start and end. With service times, the
+            waiting time: until the second one starts.
     """
 
     before: MapNode
@@ -75,11 +76,13 @@ class MapActivity:
         activity: The activity.
         present: In how many cases it occurs; None if rework was not measured.
         repeated: In how many cases it occurs more than once; None if rework was not measured.
+        service: The time from its start to its end; None if that was not measured, or is mostly noise.
     """
 
     activity: Activity
     present: MeasuredNumber | None = None
     repeated: MeasuredNumber | None = None
+    service: Quartiles | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,9 +118,10 @@ class MapRelease(Release):
     def activities(self) -> tuple[MapActivity, ...]:
         """The activities that have their own node, sorted by name."""
         names, numbers = self.measurements.activities, self.numbers
+        service = map(self.times.of_node.get, range(len(names)))
         if numbers.present is None or numbers.repeated is None:
-            return tuple(map(MapActivity, names))
-        return tuple(map(MapActivity, names, numbers.present, numbers.repeated))
+            return tuple(MapActivity(name, service=time) for name, time in zip(names, service, strict=True))
+        return tuple(map(MapActivity, names, numbers.present, numbers.repeated, service))
 
     @cached_property
     def pairs(self) -> tuple[MapPair, ...]:

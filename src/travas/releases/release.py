@@ -10,13 +10,14 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_choice, number_of, shown
 from ..log.abstraction import FULL, Abstraction
-from ..log.options import case_column
-from ..log.questions import Details
+from ..log.options import SERVICE_TIMES, case_column
+from ..log.questions import LIFECYCLE, SERVICE, Details
 from ..log.traces import Trace
 from ..trusted.guarantee import Counted, Guarantee
 from .estimate import Estimate, estimate_of
@@ -101,10 +102,15 @@ SEGMENT = "travas:segment"
 STANDING = "privacy:standing"
 """The column by which every event of a release without an established guarantee says so."""
 
-TIMED_PARTS = frozenset({"durations", "throughput"})
+TIMED_PARTS = frozenset({"durations", "throughput", "service"})
 """The parts of a process map for which timestamps are read."""
 
-RESERVED_COLUMNS = frozenset({"case:concept:name", "time:timestamp", TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING})
+START_TIMESTAMP = "start_timestamp"
+"""The column of the starts of events, as pm4py calls it; in XES, starts are events."""
+
+RESERVED_COLUMNS = frozenset(
+    {"case:concept:name", "time:timestamp", START_TIMESTAMP, TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING}
+)
 """Columns that every table may have: no activity or attribute can be released under these names."""
 
 
@@ -147,8 +153,20 @@ def details_of(mechanism: Mechanism) -> Details:
         attributes=tuple(attribute.name for attribute in cases if not attribute.is_number),
         numbers=tuple(attribute.name for attribute in cases if attribute.is_number),
         event_attributes=tuple(attribute.name for attribute in events if not attribute.is_number),
-        event_numbers=tuple(attribute.name for attribute in events if attribute.is_number),
+        event_numbers=(SERVICE,)
+        if "service" in getattr(mechanism, "parts", ())
+        else tuple(attribute.name for attribute in events if attribute.is_number),
     )
+
+
+def of_pairs(mechanism: Mechanism) -> Mechanism:
+    """The mechanism for a log of starts and completions: where it measures durations, it measures service times, too."""
+    changed: dict[str, Any] = {}
+    if released_times(mechanism) is not None and hasattr(mechanism, "event_attributes"):
+        changed["event_attributes"] = tuple(dict.fromkeys((*released_event_attributes(mechanism), SERVICE_TIMES)))
+    elif "durations" in (parts := getattr(mechanism, "parts", ())):
+        changed["parts"] = (*parts, "service")
+    return cast("Mechanism", attrs.evolve(cast(Any, mechanism), **changed))
 
 
 def timestamp_kind(mechanism: Mechanism) -> TimestampKind:
@@ -187,6 +205,7 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
         return
     attributes = {case_column(attribute.name) for attribute in released_attributes(mechanism)}
     attributes |= {attribute.name for attribute in released_event_attributes(mechanism)}
+    attributes |= {LIFECYCLE} if SERVICE in attributes else set()
     for index, column in enumerate(columns):
         if column in RESERVED_COLUMNS | attributes or column in columns[:index]:
             raise ParameterError(
@@ -342,6 +361,11 @@ class ReleasedLog(Release):
     @property
     def event_times(self) -> NDArray[np.int64] | None:
         """The times of all events of all cases, in seconds from 1970 in UTC; None where they are artificial."""
+        return None
+
+    @property
+    def event_starts(self) -> CaseColumn | None:
+        """The starts of all events of all cases, in seconds from 1970 in UTC; None where they are not released."""
         return None
 
     @property

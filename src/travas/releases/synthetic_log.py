@@ -21,6 +21,7 @@ from ..synthesis.generation import generate
 from ..synthesis.measurements import Measurements
 from ..synthesis.quality import Quality, quality
 from ..synthesis.randomness import new_seed
+from ..synthesis.service_times import event_starts
 from ..trusted.numbers import whole_number
 
 if TYPE_CHECKING:
@@ -133,6 +134,13 @@ class SyntheticRelease(ReleasedLog):
         if self.measurements.times is None:
             return None
         return event_times(self.measurements, self.variants, self.counts, self.seed)
+
+    @cached_property
+    def event_starts(self) -> CaseColumn | None:
+        """The starts of all events in seconds from 1970, generated from the measurements; None if not measured."""
+        if self.event_times is None:
+            return None
+        return event_starts(self.measurements, self.variants, self.counts, self.event_times, self.seed)
 
     @property
     def zone(self) -> str:

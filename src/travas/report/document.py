@@ -382,9 +382,10 @@ def _how_to_read(content: ReportContent) -> list[str]:
     details, kind = details_of(content.mechanism), kind_of(content.mechanism)
     has_times = timestamp_kind(content.mechanism) == "generated" or kind == "process map"
     words = [*texts.HOW_TO_READ[kind]]
+    own = explain.service_in_words(content.mechanism)
     if kind == "synthetic log":
         words = [text for text, applies in zip(words, (has_times, bool(details.numbers)), strict=True) if applies]
-    return [*words, *([texts.ARTIFICIAL_TIMES] if content.timestamp_kind == "artificial" else [])]
+    return [*words, *own, *([texts.ARTIFICIAL_TIMES] if content.timestamp_kind == "artificial" else [])]
 
 
 def _chart(content: ReportContent) -> str:

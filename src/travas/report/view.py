@@ -170,6 +170,7 @@ def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
     moments = release.event_times if isinstance(release, SyntheticRelease) else None
     return {
         "origin": graph.times or "measured",
+        "is_paired": graph.is_paired,
         "throughput": throughput,
         "arrivals": _arrivals(cast(SyntheticRelease, release), moments)
         if moments is not None and len(moments)

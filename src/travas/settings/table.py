@@ -137,8 +137,8 @@ SETTINGS = (
             ("fail", "drop"), by_looking=True),
     Setting("reading", "duplicate_cases", "choice", "merge", "How to handle XES traces with the same name. Default: fail.",
             ("fail", "separate", "merge"), by_looking=True),
-    Setting("reading", "lifecycle", "choice", "complete", "Which events are read, by the lifecycle column. Default: all.",
-            ("all", "complete", "start"), by_looking=True),
+    Setting("reading", "lifecycle", "choice", "complete", "Which events are read, by the lifecycle column; pairs: complete "
+            "events with the times of their starts. Default: all.", ("all", "complete", "start", "pairs"), by_looking=True),
     Setting("reading", "where", "list", "ward=A",
             "Read only events with this value in this column; several values of one column are alternatives. In XES, "
             "case:NAME is a trace attribute.", by_looking=True),
@@ -177,7 +177,8 @@ SETTINGS = (
             "synthesis: parts of the budget, the rest is for the control flow. ladder: equal or adaptive."),
     Setting("mechanism", "alphabet", "list or file", "activities.txt",
             "prefix-tree, sacofa (required), synthesis, map: public activities, a list or a file with one per line."),
-    Setting("mechanism", "parts", "list", "durations", "map: what to measure beyond counts: durations, rework, throughput."),
+    Setting("mechanism", "parts", "list", "durations",
+            "map: what to measure beyond counts: durations, rework, throughput, service."),
     Setting("mechanism", "times", "choice", "none",
             "synthesis: times are released if the log has a time column (the default), or not.", ("if recorded", "none")),
     Setting("mechanism", "attributes", "list", "age=0,20,40,60,80",

@@ -286,7 +286,7 @@ def cautions(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
     if column is not None and not selected and column not in reading.activity:
         found.append(
             f"the log has the lifecycle column {column[:LONGEST_NAME]!r} and all its events are read; if an activity has a "
-            "start and a complete event, set lifecycle to 'complete' or 'start'"
+            "start and a complete event, set lifecycle to 'complete' or, for service times, 'pairs'"
         )
     return tuple(found)
 

@@ -17,17 +17,26 @@ from numpy.typing import NDArray
 
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
-from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
+from ..log.calendar import (
+    BLOCKS,
+    DAY,
+    DAYS_FROM_MONDAY,
+    HOUR,
+    SECOND,
+    WEEK_DAYS,
+    WEEKS,
+    WEEKS_PER_BLOCK,
+    zone_offsets,
+)
 from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
 from ..log.traces import CODE, CODE_BYTES, Activity, Codes
 from ..trusted.contributions import (
     CodedTraces,
     activity_sums,
+    add_counts,
     case_blocks,
-    distinct,
-    norm_weights,
-    squared_norms,
+    one_cell_sums,
 )
 from ..trusted.stages import Selection, Stage
 
@@ -206,7 +215,10 @@ class EncodedTotals:
                 return self._by_block(question, lambda events, sums: _add_cells(events, question, sums), cells)
             case q.Durations():
                 rows = _rows_of_pairs(question)
-                return self._by_block(question, lambda events, sums: _add_durations(events, question, rows, sums))
+                service = self._of_events(self._service()) if question.are_waiting else NOTHING
+                return self._by_block(
+                    question, lambda events, sums: _add_durations(events, question, rows, sums), service
+                )
             case q.Throughput():
                 return self._by_block(question, lambda events, sums: _add_throughput(events, question, sums))
             case q.EventWeekdays() | q.EventHours():
@@ -265,6 +277,11 @@ class EncodedTotals:
             return _cells_of_numbers(self.cases.event_numbers[name], question)
         check_details(self, Details(event_attributes=(name,)))
         return _cells_of_values(self.cases.event_attributes[name], question.values)
+
+    def _service(self) -> Integers:
+        """The service time of every event in microseconds; 0 if it has none."""
+        check_details(self, Details(event_numbers=(q.SERVICE,)))
+        return np.rint(np.nan_to_num(self.cases.event_numbers[q.SERVICE]) * SECOND).astype(np.int64)
 
     def _by_last(self, rows: Integers, question: q.ProjectedQuestion) -> Integers:
         events = self._traces.projected(question)
@@ -386,13 +403,14 @@ def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums:
     inner = np.ones(len(pairs), dtype=bool)
     inner[events.ends[:-1] - 1] = False  # from one case to the next
     steps = np.flatnonzero(inner & (pairs >= 0))
-    buckets = _bucket(events.times[steps + 1] - events.times[steps], q.DURATION_EDGES)
-    _add_counts_by_norm(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question, sums)
+    ends = events.times - events.cells if question.are_waiting else events.times
+    buckets = _bucket(ends[steps + 1] - events.times[steps], q.DURATION_EDGES)
+    add_counts(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question.contribution, sums)
 
 
 def _add_cells(events: _Traces, question: q.ProjectedQuestion, sums: Integers) -> None:
     """Counts ÷ norm of the nodes and cells of all events."""
-    _add_counts_by_norm(events.owner, events.codes * question.shape[1] + events.cells, question, sums)
+    add_counts(events.owner, events.codes * question.shape[1] + events.cells, question.contribution, sums)
 
 
 def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> None:
@@ -400,7 +418,7 @@ def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> 
 
 
 def _add_all_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
-    _add_counts_by_norm(events.owner, _calendar_cells(events.wall_clock(question.zone), question), question, sums)
+    add_counts(events.owner, _calendar_cells(events.wall_clock(question.zone), question), question.contribution, sums)
 
 
 def _add_first_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
@@ -442,16 +460,4 @@ def _weekdays(days: Integers) -> Integers:
 
 
 def _histogram(cells: Integers, question: q.CellQuestion) -> Integers:
-    """Return the sums where every case adds Δ to one cell, or nothing where it is negative."""
-    size = int(np.prod(question.shape))
-    return np.bincount(cells[cells >= 0], minlength=size).astype(np.int64) * question.contribution
-
-
-def _add_counts_by_norm(owner: Integers, cells: Integers, question: q.CellQuestion, sums: Integers) -> None:
-    """Add W·c of every case to the sums, W = isqrt(⌊Δ²/Σc²⌋)."""
-    if not len(owner):
-        return
-    keys, counts = distinct(owner * len(sums) + cells)
-    owners, cells = np.divmod(keys, len(sums))
-    weights = norm_weights(squared_norms(owners, counts, int(owners[-1]) + 1), question.contribution)
-    np.add.at(sums, cells, counts * weights[owners])
+    return one_cell_sums(cells, question.contribution, int(np.prod(question.shape)))

@@ -29,9 +29,10 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, LogError
+from ..log.calendar import SECOND
 from ..log.escaped_names import original_name
 from ..log.log import Log
-from ..log.questions import Totals
+from ..log.questions import SERVICE, Totals
 from ..log.traces import CODE, CODE_BYTES, Activity
 from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
@@ -48,7 +49,7 @@ from .messages import (
     several_values_notes,
 )
 from .period import Period, microseconds
-from .reading import Decimal, Reading, number_pattern, released_columns, spellings
+from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
 
 EVENTS_PER_PART = 32_000_000
 """Sorting a part takes about 60 bytes per event."""
@@ -59,6 +60,7 @@ PARTS_PER_FRAME = 4
 COUNT = "count"
 _CASE, _TIE, _ROW, _UNIT, _DIGEST, _SELECTED, _FIRST = "case", "tie", "row", "unit", "digest", "selected", "first"
 _MOMENT, _CLOSINGS, _LAST = "moment", "closings", "last"
+_IS_START, _SERVICE = "is start", "service"
 
 
 def _row(index: int) -> str:
@@ -160,7 +162,7 @@ class Counting:
         self._is_zoned = frame.is_zoned
         if self.missing and self.reading.on_missing == "fail":
             return
-        events = frame.of_period(frame.dated(events))
+        events = frame.selected(frame.dated(events))
         owners = None
         if table.columns.unit is not None:
             owners, nobody = frame.owners(events)
@@ -226,10 +228,12 @@ class Counting:
             is_aware = cases[AWARE].explode(empty_as_null=False).to_numpy()
         named: dict[str, dict[str, Coded]] = {"case": {}, "event": {}}
         numbers: dict[str, dict[str, NDArray[np.float64]]] = {"case": {}, "event": {}}
+        if details.service:
+            numbers["event"][SERVICE] = _floats(cases[_SERVICE].explode(empty_as_null=False))
         for attribute, role in zip(details.columns, columns.attribute_roles, strict=True):
             values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
             if attribute.values == "number":
-                numbers[attribute.of][attribute.name] = values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+                numbers[attribute.of][attribute.name] = _floats(values)
             elif attribute.of == "case":
                 named["case"][attribute.name] = _coded_values(values)
             else:
@@ -252,7 +256,7 @@ def persons_of(table: Table, reading: Reading) -> pl.DataFrame:
     """Return every case and its person, as text, by the rows that are counted; of several persons one, to be refused."""
     frame = _Frame(table, reading, {})
     events = frame.events(table.rows).drop_nulls(list(frame.needed))
-    events = frame.of_period(frame.dated(events))
+    events = frame.selected(frame.dated(events))
     person = pl.col(_UNIT).cast(pl.String).drop_nulls().min()
     return events.group_by(pl.col(_CASE).cast(pl.String)).agg(person.alias("person"))
 
@@ -316,6 +320,8 @@ class _Frame:
             read[_TIE] = column_of(columns.ties)
         if columns.unit is not None:
             read[_UNIT] = self._compared(columns.unit, _UNIT)
+        if columns.details.service:
+            read[_IS_START] = _name(str(columns.lifecycle)).is_in(list(spellings("start"))).fill_null(False)
         attributes = zip(columns.details.columns, columns.attribute_roles, columns.attribute_columns, strict=True)
         for attribute, role, name in attributes:
             read[role] = (
@@ -368,15 +374,17 @@ class _Frame:
             field="timestamp_format",
         )
 
-    def of_period(self, events: pl.DataFrame) -> pl.DataFrame:
-        """Return the events of the period: those of cases that are closed in it, up to their closing."""
-        period = self.reading.period
-        if period is None:
+    def selected(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return completions with service times, if starts are read; of them those of the period, if there is one."""
+        period, has_starts = self.reading.period, self.columns.details.service
+        if period is None and not has_starts:
             return events
         parts = []
         for part in _in_parts(events):
-            ordered = part.sort(self._sort_keys(part), maintain_order=True, nulls_last=True)
-            parts.append(_closed(ordered, period, self.columns.parts[0]))
+            by = self._sort_keys(part) if self.columns.by_time else []
+            ordered = part.sort(by, maintain_order=True, nulls_last=True) if by else part
+            ordered = _paired(ordered, self.columns.parts) if has_starts else ordered
+            parts.append(ordered if period is None else _closed(ordered, period, self.columns.parts[0]))
         return pl.concat(parts)
 
     def owners(self, events: pl.DataFrame) -> tuple[pl.DataFrame, list[MissingValues]]:
@@ -426,6 +434,7 @@ class _Frame:
         # Polars cannot group by lists of categoricals and something else
         lists = [pl.col(parts).to_physical(), *(pl.col(name) for name in times if name in events.columns)]
         lists += [pl.col(name).to_physical() for name in self.columns.of_events]
+        lists += [pl.col(_SERVICE)] if self.columns.details.service else []
         if self.reading.duplicate_events == "drop":
             same = [name for name in (_CASE, TIME, NANOSECONDS, *parts) if name in events.columns]
             ordered = ordered.with_columns((pl.int_range(pl.len()).over(same) == 0).alias(_FIRST))
@@ -447,18 +456,19 @@ class _Frame:
     def _sort_keys(self, events: pl.DataFrame) -> list[pl.Expr]:
         """Return the keys of a stable sort by time; one sort of the whole log also orders the events of each case."""
         by: list[pl.Expr] = [pl.col(name) for name in (TIME, NANOSECONDS) if name in events.columns]
+        starts = [~pl.col(_IS_START)] if _IS_START in events.columns else []  # before ends, if rows may have no order
         if self.reading.ties == "activity":
-            return by + [pl.col(part).cast(pl.String) for part in self.columns.parts]
+            return by + [pl.col(part).cast(pl.String) for part in self.columns.parts] + starts
         if _TIE not in events.columns:
             return by
         kind, tie = events[_TIE].dtype, pl.col(_TIE)
         if kind.is_numeric() or kind.is_temporal():
-            return [*by, tie]
+            return [*by, tie, *starts]
         # whole numbers by size, then other texts, then what is missing
         tie = tie.cast(pl.String)
         tie = pl.when(tie != "").then(tie)
         number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
-        return [*by, number, pl.when(number.is_null()).then(tie)]
+        return [*by, number, pl.when(number.is_null()).then(tie), *starts]
 
 
 def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
@@ -467,8 +477,10 @@ def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
         column_of(name).cast(pl.String).is_in(list(values)).fill_null(False) for name, values in columns.where.items()
     ]
     if (lifecycle := reading.lifecycle) != "all" and columns.lifecycle is not None:
-        matches = _name(columns.lifecycle).is_in(list(spellings(lifecycle)))
-        selected.append(matches.fill_null(lifecycle == "complete"))
+        ends: Lifecycle = "complete" if lifecycle == "pairs" else lifecycle
+        starts = spellings("start") if columns.details.service else ()
+        matches = _name(columns.lifecycle).is_in([*spellings(ends), *starts])
+        selected.append(matches.fill_null(ends == "complete"))
     return selected
 
 
@@ -508,6 +520,21 @@ def _closed(events: pl.DataFrame, period: Period, activity: str) -> pl.DataFrame
     first, after = (microseconds(instant) for instant in period.last_events)
     within = pl.col(_LAST).is_between(first, after, closed="left")
     return rows.filter(within).drop(_CLOSINGS, _LAST).collect()
+
+
+def _paired(events: pl.DataFrame, parts: list[str]) -> pl.DataFrame:
+    """Return the completions, with the seconds since the start of each (docs/reading.md, lemma 2c).
+
+    The events of each case are in order, and complete.
+    """
+    begin = pl.when(_IS_START).then(pl.col(_MOMENT)).shift().over(_CASE, *parts)
+    seconds = (pl.col(_MOMENT) - begin).clip(0) / SECOND
+    return events.with_columns(seconds.alias(_SERVICE)).filter(~pl.col(_IS_START)).drop(_IS_START)
+
+
+def _floats(values: pl.Series) -> NDArray[np.float64]:
+    """Return numbers; NaN is missing."""
+    return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
 def _in_parts(events: pl.DataFrame) -> Iterator[pl.DataFrame]:

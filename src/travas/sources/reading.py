@@ -19,11 +19,10 @@ from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .files import Format, check_encoding
 from .period import Period
 
-Lifecycle = Literal["all", "complete", "start"]
+Lifecycle = Literal["all", "complete", "start", "pairs"]
 DuplicateEvents = Literal["keep", "drop"]
 Decimal = Literal[",", "."]
 
-LIFECYCLE = "lifecycle:transition"
 TRACE_LEVEL = "case:"
 """Prefix of trace attributes of XES in `where`, as in pm4py's data frames."""
 
@@ -234,7 +233,8 @@ class Reading:
         on_missing: Whether to refuse or drop events without a case, an activity or a required timestamp, and cases
             without a unit.
         duplicate_cases: How to handle XES traces with the same name.
-        lifecycle: Which events are read: `complete`, `start` or `all`. An event without a transition is complete.
+        lifecycle: Which events are read: `complete`, `start` or `all`. An event without a transition is complete. With
+            `pairs`, complete events are read, and starts for their service times.
         where: Pairs of a column and a value: only events with one of the values in each of the columns are read. In XES,
             `case:NAME` is an attribute of the trace.
         duplicate_events: Whether to keep or drop further events of a case with the same activity and timestamp.
@@ -307,6 +307,8 @@ class Reading:
                 "duplicate_events is 'drop' but order is 'file'; duplicates have the same time: set order to 'time'"
             )
             yield "order", problem
+        if self.details.service and self.lifecycle != "pairs":
+            yield "lifecycle", f"service times are measured but lifecycle is {self.lifecycle!r}; set it to 'pairs'"
         if self.unit is None and (self.max_cases is not None or self.counted is not None):
             name = "counted" if self.max_cases is None else "max_cases"
             yield "unit", f"{name} is set but unit is not; set unit to the column that identifies the person"

@@ -13,11 +13,11 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
 from ..log.log import Log, Roles
-from ..log.questions import NO_DETAILS
+from ..log.questions import LIFECYCLE, NO_DETAILS
 from .columns import Columns, cautions
 from .events import Counting, Table, conditions, unescaped
 from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
-from .reading import ACTIVITY, LIFECYCLE, TIMESTAMP, TRACE_LEVEL, Reading, by_column, number_pattern
+from .reading import ACTIVITY, TIMESTAMP, TRACE_LEVEL, Reading, by_column, number_pattern
 
 EVENTS_PER_FRAME = 250_000
 _PM4PY = "pm4py event log"

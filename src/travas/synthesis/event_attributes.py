@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.options import CaseColumn
+from ..log.options import SERVICE_TIMES, CaseColumn
 from ..log.traces import Trace
 from .case_attributes import column_of, drawn_cells
 from .measurements import EventAttributeMeasurements, Measurements, event_stage
@@ -48,14 +48,19 @@ def _kept(noisy: Floats, expected: Floats, deviation: float) -> tuple[Floats, Fl
 def event_columns(
     measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int
 ) -> tuple[CaseColumn, ...]:
-    """Values of all attributes for the events of a synthetic log, case by case."""
-    random = generator(seed, _STREAM)
+    """Values of all attributes for the events of a synthetic log, case by case; service times are not among them."""
+    random, activity = generator(seed, _STREAM), event_codes(measurements, traces, counts)
+    return tuple(
+        column_of(measured, drawn_cells(event_shares(measurements, measured), activity, random), random)
+        for measured in measurements.event_attributes
+        if measured.attribute != SERVICE_TIMES
+    )
+
+
+def event_codes(measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int]) -> NDArray[np.int64]:
+    """The index of the activity of every event, case by case; the last one is for any other activity."""
     other = len(measurements.activities)
     code_of = {activity: code for code, activity in enumerate(measurements.activities)}
     of_traces = [np.array([code_of.get(activity, other) for activity in trace], dtype=np.int64) for trace in traces]
     repeated = [np.tile(codes, count) for codes, count in zip(of_traces, counts, strict=True)]
-    activity: NDArray[np.int64] = np.concatenate([np.empty(0, dtype=np.int64), *repeated])
-    return tuple(
-        column_of(measured, drawn_cells(event_shares(measurements, measured), activity, random), random)
-        for measured in measurements.event_attributes
-    )
+    return np.concatenate([np.empty(0, dtype=np.int64), *repeated])

@@ -376,8 +376,13 @@ class _Clock:
         return moment
 
     def _rounded(self, moment: Floats) -> NDArray[np.int64]:
-        if self.resolution == "day":
-            local = self.zone.to_local(moment)
-            return self.zone.to_utc(local - local % DAY).astype(np.int64)
-        unit = 60 if self.resolution == "minute" else 1
-        return (moment // unit).astype(np.int64) * unit
+        return rounded(moment, self.zone, self.resolution)
+
+
+def rounded(moments: Floats, zone: Zone, resolution: Resolution) -> NDArray[np.int64]:
+    """Times in UTC, rounded down."""
+    if resolution == "day":
+        local = zone.to_local(moments)
+        return zone.to_utc(local - local % DAY).astype(np.int64)
+    unit = 60 if resolution == "minute" else 1
+    return (moments // unit).astype(np.int64) * unit

@@ -323,6 +323,24 @@ def context_sums(traces: Blocks, pairs: NDArray[np.int64], stage: Stage) -> NDAr
     return sums.reshape(len(pairs), size)
 
 
+# ---------------------------------------------------------------------------------- times and attributes, by their cells
+
+
+def one_cell_sums(cells: NDArray[np.int64], contribution: int, size: int) -> NDArray[np.int64]:
+    """P, W, H and C: a case adds Δ to its cell, or nothing where that is negative. `cells` has one for each case."""
+    return np.bincount(cells[cells >= 0], minlength=size).astype(np.int64) * contribution
+
+
+def add_counts(owner: NDArray[np.int64], cells: NDArray[np.int64], contribution: int, sums: NDArray[np.int64]) -> None:
+    """D, E and G: a case adds W·c, where c counts its steps or events by cell. They are in the order of their cases."""
+    if not len(owner):
+        return
+    keys, counts = distinct(owner * len(sums) + cells)
+    owners, cells = np.divmod(keys, len(sums))
+    weights = norm_weights(squared_norms(owners, counts, int(owners[-1]) + 1), contribution)
+    np.add.at(sums, cells, counts * weights[owners])
+
+
 # --------------------------------------------------------------------------------------------------- a process map
 
 SIZE_CELLS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256, 384, 512, 768, 1024)

@@ -18,6 +18,7 @@ from ..errors import LogError, ParameterError, VerificationError, plain_words, s
 from ..log.abstraction import FULL, Abstraction
 from ..log.escaped_names import original_name
 from ..log.plain import measurements_from_plain
+from ..log.questions import LIFECYCLE
 from ..log.traces import Origin, Trace, listed
 from ..mechanisms import find_mechanism, from_description
 from ..mechanisms.mechanism import Mechanism, with_random_bytes
@@ -29,6 +30,7 @@ from ..releases.release import (
     ORIGIN,
     RULE,
     STANDING,
+    START_TIMESTAMP,
     TIMES_MARK,
     Frequencies,
     Kind,
@@ -389,7 +391,7 @@ def read_cases(path: Path) -> Cases:
     with plain_words(f"{path}: cannot be read as a release of travas", "check that the file is complete"):
         is_parquet = path.suffix.lower() == ".parquet"
         if suffix_of(path, XES_SUFFIXES):
-            frame = _xes_table(path)
+            frame = _with_starts(_xes_table(path))
         else:
             frame = pl.read_parquet(path, glob=False, hive_partitioning=False) if is_parquet else _read_csv(path)
         if CASE not in frame.columns or TIMESTAMP not in frame.columns:
@@ -459,6 +461,18 @@ def _xes_table(path: Path) -> pl.DataFrame:
     root = etree.fromstring(unpacked(path), etree.XMLParser(resolve_entities=False, no_network=True))
     keys = [key for key in root.xpath("*[local-name()='global'][@scope='event']/*/@key") if key != TIMESTAMP]
     return pl.DataFrame(schema=dict.fromkeys((CASE, *(keys or [ACTIVITY]), TIMESTAMP), pl.String))
+
+
+def _with_starts(frame: pl.DataFrame) -> pl.DataFrame:
+    """The ends of events with the starts before them, where both are events: transitions come after the time there."""
+    import polars as pl
+
+    columns = frame.columns
+    if LIFECYCLE not in columns or columns.index(LIFECYCLE) < columns.index(TIMESTAMP):
+        return frame
+    is_start, activity = pl.col(LIFECYCLE) == "start", columns[: columns.index(TIMESTAMP)]
+    starts = pl.when(is_start).then(pl.col(TIMESTAMP)).shift().over(activity)
+    return frame.with_columns(starts.alias(START_TIMESTAMP)).filter(~is_start).drop(LIFECYCLE)
 
 
 def with_guarantee(release: Release, mechanism: Mechanism, stated: Mapping[str, Any]) -> Release:

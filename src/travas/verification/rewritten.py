@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import LogError, VerificationError
 from ..log.abstraction import FULL, Abstraction
-from ..log.options import Attribute, CaseColumn, case_column
+from ..log.options import SERVICE_TIMES, Attribute, CaseColumn, case_column
+from ..log.questions import SERVICE
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.event_tables import MISSING, TIME_FORMAT
@@ -25,6 +26,7 @@ from ..outputs.write import writers
 from ..releases.release import (
     ORIGIN,
     SEGMENT,
+    START_TIMESTAMP,
     SYNTHETIC,
     Profile,
     ReleasedLog,
@@ -177,6 +179,7 @@ class _SyntheticLogOfFile(SyntheticRelease):
     times: Any = field(kw_only=True)
     attributes: tuple[CaseColumn, ...] = field(kw_only=True)
     attributes_of_events: tuple[CaseColumn, ...] = field(kw_only=True)
+    starts: CaseColumn | None = field(kw_only=True)
 
     @property
     def notices(self) -> dict[str, str]:
@@ -185,6 +188,10 @@ class _SyntheticLogOfFile(SyntheticRelease):
     @property
     def event_times(self) -> Any:
         return self.times
+
+    @property
+    def event_starts(self) -> CaseColumn | None:
+        return self.starts
 
     @property
     def case_columns(self) -> tuple[CaseColumn, ...]:
@@ -217,11 +224,13 @@ def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> Relea
     if kind_of(mechanism) == "synthetic log":
         origins = cases.labels[ORIGIN].to_list() if ORIGIN in cases.labels else [""] * len(cases.traces)
         origin_of = dict(zip(cases.traces, origins, strict=True))
+        columns = [each for each in released_event_attributes(mechanism) if each != SERVICE_TIMES]
+        starts = _starts(cases) if SERVICE_TIMES in released_event_attributes(mechanism) else None
         return _SyntheticLogOfFile(
             mechanism, variants=content.variants, numbers=content.counts, measurements=cast("Any", None),
             origins=tuple(origin_of[trace] for trace in content.variants), seed=0, stated_notices=dict(facts["notices"]),
             times=_seconds(cases, mechanism), attributes=_columns(released_attributes(mechanism), case_column, cases.labels),
-            attributes_of_events=_columns(released_event_attributes(mechanism), str, cases.of_events), **of_every_kind,
+            attributes_of_events=_columns(columns, str, cases.of_events), starts=starts, **of_every_kind,
         )  # fmt: skip
     rows = sorted(zip(content.variants, map(names.index, content.rules), content.counts, strict=True))
     return _VariantsOfFile(
@@ -240,19 +249,35 @@ def _rules(mechanism: Mechanism, stated: Mapping[str, Any]) -> tuple[Abstraction
 
 def _seconds(cases: Cases, mechanism: Mechanism) -> Any:
     """The times of all events in seconds from 1970, if times were drawn; None if they are artificial."""
-    import polars as pl
-
-    times = cases.times
     if released_times(mechanism) is None or details_of(mechanism).times != "read":
         return None
-    if times is None:
+    if cases.times is None:
         raise LogError("its events have no times")
+    times = _moments(cases.times)
+    if times.null_count():
+        raise LogError("a time is missing, or is not written as travas does")
+    return times.to_numpy()
+
+
+def _starts(cases: Cases) -> CaseColumn:
+    """The starts of all events, in the same way; missing ones are kept apart."""
+    import polars as pl
+
+    rows = 0 if cases.times is None else len(cases.times)
+    times = _moments(cases.of_events.get(START_TIMESTAMP, pl.Series([None] * rows, dtype=pl.String)))
+    return CaseColumn(SERVICE, "whole number", times.fill_null(0).to_numpy(), times.is_null().to_numpy())
+
+
+def _moments(times: pl.Series) -> pl.Series:
+    """Times in seconds from 1970; null where there is none, or where it is not written as travas does."""
+    import polars as pl
+
     if times.dtype == pl.String:
         text = times.str.replace(".000+", "+", literal=True).str.replace(".000-", "-", literal=True)
         times = text.str.to_datetime(TIME_FORMAT, time_unit="us", strict=False)
-    if times.null_count() or not times.dtype.is_temporal():
-        raise LogError("a time is missing, or is not written as travas does")
-    return times.dt.epoch("s").to_numpy()
+    if not times.dtype.is_temporal():
+        raise LogError("a time is not written as travas does")
+    return times.dt.epoch("s")
 
 
 def _columns(

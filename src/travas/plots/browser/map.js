@@ -4,9 +4,8 @@
 // An element of class travas-map that contains a script of type application/json becomes a map when the page is loaded, or
 // when HTMX brings it. mountMap(element, model, options) does the same by hand.
 
-const SMALLEST = 11, LABEL = 13, LINE = 16, NAME_LINE = 17, LAYER = 70, CLOSEST = 4, NARROW = 640;
-const KEPT = 0.5, INFLATED = 1.25;  // of a comparison: below is lost, above is inflated
-const FEWER = 0.6, ON_A_PHONE = 10;  // of the paths, before an activity goes; activities to begin with
+const SMALLEST = 11.05, LABEL = 13, LINE = 16, NAME_LINE = 17, CLOSEST = 4, NARROW = 640;
+const SAME = 0.1;  // of a comparison: more than that is a change
 const TOKENS = 12;
 
 const make = (name, properties = {}, ...children) => {
@@ -72,17 +71,9 @@ export function chosen(model, step, number) {
   };
 }
 
-const dotOf = (model, part) => `${model.header}${[...part.activities, ...part.paths].map((one) => one.dot).join(" ")} }`;
-
-// About how many layers Graphviz will make: the longest way along the activities, which are sorted from start to end.
-function layers(part) {
-  const rank = new Map(part.activities.map((one, index) => [one.key, index])), depth = new Map();
-  const before = new Map(part.activities.map((one) => [one.key, []]));
-  for (const { before: one, after: other } of part.paths) {
-    if (rank.get(one) < rank.get(other)) before.get(other).push(one); else if (one !== other) before.get(one).push(other);
-  }
-  for (const { key } of part.activities) depth.set(key, 1 + Math.max(0, ...before.get(key).map((one) => depth.get(one))));
-  return Math.max(...depth.values());
+function dotOf(model, part, mode) {
+  const paths = part.paths.map((one) => one.dot.replace("SLOT", one.slots[mode]));
+  return `${model.header}${[...part.activities.map((one) => one.dot), ...paths].join(" ")} }`;
 }
 
 // Where Graphviz has placed everything, from the top.
@@ -141,19 +132,20 @@ function arrow({ points }, width) {
 }
 
 function change(one) {
-  if (one.original === null || one.original === undefined) return "";
-  if (one.count < KEPT * one.original) return " lost";
-  return one.count > INFLATED * one.original + 1 ? " inflated" : " kept";
+  if (typeof one.original !== "number") return "";
+  if (Math.abs(one.count - one.original) <= SAME * one.original) return " kept";
+  return one.count < one.original ? " lost" : " inflated";
 }
 
 function drawPath(path, where, scale, state) {
   const rope = scale.rope(path), width = 1 + (path.before === path.after ? 4 : 8) * rope, { line, head } = arrow(where, width);
-  const isTimed = state.time && path.time, [x, y] = where.label;
+  const isTimed = state.time && path.time, [x, y] = where.label, slot = path.slots[state.time ? 1 : 0];
   const label = state.side ? count(scale.value(path)) : path.labels[state.time ? 1 : 0];
   const group = draw("g", { "data-path": `${path.before} ${path.after}`, class: `path${path.uncertain ? " uncertain" : ""}${isTimed ? " timed" : ""}${state.side === "count" ? change(path) : ""}` },
     draw("path", { class: "line", d: line, "stroke-width": width.toFixed(2) }), draw("path", { class: "head", d: head }),
-    draw("path", { class: "hit", d: line }), text(label, x, y + 4.5, "label"));
+    draw("path", { class: "hit", d: line }), text(label, x - slot / 2 + 5 + 6 * rope, y + 4.5, "label"));
   if (scale.value(path) <= 0 && state.side) group.classList.add("absent");
+  if (path.original) group.style.setProperty("--left", Math.min(path.count / path.original, 1).toFixed(2));
   return share(group, isTimed ? scale.time(path.time.seconds) : rope);
 }
 
@@ -208,25 +200,17 @@ class View {
 
   get isNarrow() { return this.frame.clientWidth < NARROW; }
 
-  // What the frame can show; a narrow one is as high as its map, and the page scrolls.
-  get fitting() {
-    const [width, height] = this.room, across = (width - 16) / this.width;
-    return Math.min(across, this.isNarrow ? across : (height - 32) / this.height, 1.3);
-  }
+  // What the frame can show without panning to the sides.
+  get across() { return (this.room[0] - 8) / this.width; }
 
-  get isReadable() { return this.fitting * LABEL >= SMALLEST; }
-
-  // The whole map; one that would be too small to read begins at its start.
+  // The whole map. A frame in which it would be too small to read grows, and the page scrolls.
   fit(least = SMALLEST / LABEL) {
     this.isFree = false;
-    const scale = Math.max(this.fitting, least);
-    if (this.isNarrow) this.frame.style.setProperty("--map-height", `${Math.ceil(this.height * scale) + 24}px`);
-    const tall = this.height * scale > this.room[1] - 16 && !this.isNarrow;
-    const start = this.width * scale > this.room[0] && this.start ? this.start : this.width / 2;
-    this.show(start, tall ? this.room[1] / scale / 2 - 12 : this.height / 2, scale);
+    this.frame.style.minHeight = "";
+    const fitting = Math.min(this.across, this.isNarrow ? 1 : (this.room[1] - 32) / this.height, 1.3), scale = Math.max(fitting, least);
+    this.frame.style.minHeight = `${Math.ceil(this.height * scale) + 24}px`;
+    this.show(this.width * scale > this.room[0] && this.start ? this.start : this.width / 2, this.height / 2, scale);
   }
-
-  fitWhole() { this.fit(0); }
 
   zoom(factor, at = null) {
     this.isFree = true;
@@ -247,11 +231,12 @@ class View {
   apply() {
     const [width, height] = this.room.map((pixels) => pixels / this.scale);
     for (const one of this.pictures) one.setAttribute("viewBox", `${this.x - width / 2} ${this.y - height / 2} ${width} ${height}`);
+    this.moved?.();
   }
 
   #listen() {
     const { frame, pointers } = this, keys = {
-      "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.fitWhole(), ArrowLeft: () => this.pan(-60, 0),
+      "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.fit(0), ArrowLeft: () => this.pan(-60, 0),
       ArrowRight: () => this.pan(60, 0), ArrowUp: () => this.pan(0, -60), ArrowDown: () => this.pan(0, 60),
     };
     const within = (event) => {
@@ -314,8 +299,8 @@ function tip(model, one, names) {
   }
   if (one.uncertain) add("Uncertain: it may be noise alone", "small");
   if (one.repeated > 0) add(`Repeated in ${count(one.repeated)} of them (${percent(one.repeated / Math.max(one.count, 1))})`);
-  if (one.time) add(`Median ${one.time.median}, half of them ${one.time.lower} to ${one.time.upper} (${model.times})`);
-  else if (typeof one.seconds === "number") add(`Typical time since the step before: ${one.numbers[1]} (${model.times})`);
+  if (one.time) add(`${model.time_names[0]} ${one.time.median}, half of them ${one.time.lower} to ${one.time.upper} (${model.times})`);
+  else if (typeof one.seconds === "number") add(`${model.time_names[1]}: ${one.numbers[1]} (${model.times})`);
   return rows;
 }
 
@@ -328,9 +313,8 @@ function aside(model) {
       column.style.height = `${(100 * one.share) / most}%`;
       return column;
     });
-    const chart = make("div", { className: "columns" }, ...columns);
+    const chart = make("div", { className: "columns", ariaLabel: `Distribution of the throughput time: median ${median}` }, ...columns);
     chart.setAttribute("role", "img");
-    chart.setAttribute("aria-label", `Distribution of the throughput time: median ${median}`);
     cards.push(make("section", {}, make("strong", { textContent: "Throughput time" }), make("p", { className: "big", textContent: median }),
       make("p", { className: "small", textContent: `median, ${model.times === "generated" ? "generated" : "measured"}; half of the cases ${lower} to ${upper}` }), chart,
       make("p", { className: "ends small" }, make("span", { textContent: bars[0].label.split(" to ")[0] }), make("span", { textContent: bars.at(-1).label.split(" to ").at(-1) }))));
@@ -349,10 +333,10 @@ function aside(model) {
 
 function legend(model, isTime) {
   const key = (name, words) => make("span", { className: `key ${name}` }, make("i"), words);
-  if (model.headline) return [key("same", "unchanged"), key("lost", "lost: less than half"), key("inflated", "inflated: a quarter more")];
+  if (model.headline) return [key("same", `unchanged: within ${percent(SAME)}`), key("lost", "fewer: the paler, the more are missing"), key("inflated", "more")];
   const unsure = model.paths.some((one) => one.uncertain) ? [key("unsure", "uncertain: may be noise alone")] : [];
   if (!isTime) return [key("often", `rare to frequent (${model.noun})`), ...unsure];
-  return [key("long", `median time, ${model.times}: ${timeEnds(model).map((one) => one.text).join(" to ")}`), ...unsure];
+  return [key("long", `${model.time_names[2]}, ${model.times}: ${timeEnds(model).map((one) => one.text).join(" to ")}`), ...unsure];
 }
 
 // -------------------------------------------------------------------------------------------------------- export
@@ -406,7 +390,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
   const all = model.paths.reduce((sum, one) => sum + Math.max(one.count, 0), 0) || 1;
   const isCompared = Boolean(model.headline), sides = isCompared ? ["count", "original"] : [undefined];
 
-  const first = slider("Activities", steps, () => refresh()), second = slider("Paths", model.paths.length, () => refresh());
+  const first = slider("Activities", steps, () => refresh().catch(failed)), second = slider("Paths", model.paths.length, () => refresh().catch(failed));
   const button = (words, label, act) => {
     const element = make("button", { type: "button", textContent: words, title: label, ariaLabel: label });
     element.addEventListener("click", () => act(element));
@@ -416,7 +400,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
   const controls = make("form", { className: "map-controls" }, search, first.label, second.label);
   controls.addEventListener("submit", (event) => event.preventDefault());
   if (model.times && !isCompared) {
-    const choose = (isTime) => () => { state.time = isTime; show(); };
+    const choose = (isTime) => () => { state.time = isTime; refresh().catch(failed); };
     state.modes = [button("Cases", "Show how often", choose(false)), button("Time", "Show median times", choose(true))];
     if (model.noun === "times") state.modes[0].textContent = "Frequency";
     controls.append(make("span", { className: "map-group" }, ...state.modes));
@@ -429,20 +413,21 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     }));
   }
   controls.append(make("span", { className: "map-group" }, button("−", "Zoom out", () => view.zoom(0.8)), button("+", "Zoom in", () => view.zoom(1.25)),
-    button("Fit", "Fit the whole map", () => view.fitWhole())));
+    button("Fit", "Fit the whole map", () => view.fit(0))));
   if (name) {
     const save = (address, suffix) => make("a", { href: address, download: `${name}.${suffix}` }).click();
     const picture = () => exported(state.drawn[0].root, view), paper = () => getComputedStyle(frame).backgroundColor;
     controls.append(make("span", { className: "map-group" }, button("SVG", "Save the map as SVG", () => save(picture(), "svg")),
       button("PNG", "Save the map as PNG", async () => save(await asPng(picture(), paper()), "png"))));
   }
+  const wipe = isCompared ? handle(frame) : null;
   const keys = make("div", { className: "map-legend" }), side = aside(model);
   const status = make("p", { className: "map-status" });
   status.setAttribute("role", "status");
   const notes = make("div", { className: "map-notes" }, ...model.captions.map((words) => make("p", { textContent: words })));
   const [number, ...words] = (model.headline ?? "").split(/(?<=%) /);
   const headline = isCompared ? [make("p", { className: "map-headline" }, make("b", { textContent: number }), ` ${words.join(" ")}`)] : [];
-  root.replaceChildren(...headline, controls, make("div", { className: "map-body" }, frame, ...(side ? [side] : [])), make("div", { className: "map-foot" }, keys, status, notes));
+  root.replaceChildren(...headline, controls, ...(wipe ? [wipe.sides] : []), make("div", { className: "map-body" }, frame, ...(side ? [side] : [])), make("div", { className: "map-foot" }, keys, status, notes));
 
   // The parts that are near what is searched or pointed at; null if everything is.
   const around = (keys) => new Set([...keys, ...state.layout.part.paths.filter((path) => keys.includes(path.before) || keys.includes(path.after)).flatMap((path) => [path, path.before, path.after])]);
@@ -470,9 +455,17 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     if (!one) { faint(wanted()); return; }
     faint(one.key ? around([one.key]) : new Set([one, one.before, one.after]));
     hint.replaceChildren(...tip(model, one, names));
-    const box = frame.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-    hint.style.left = `${Math.max(4, Math.min(x + 14, box.width - hint.offsetWidth - 8))}px`;
-    hint.style.top = `${y + 18 + hint.offsetHeight > box.height ? Math.max(4, y - hint.offsetHeight - 12) : y + 18}px`;
+    beside(element.querySelector("rect")?.getBoundingClientRect() ?? new DOMRect(event.clientX - 6, event.clientY, 12, 12));
+  }
+
+  // Puts the hint right or left of a box, or below or above it.
+  function beside(box) {
+    const { left, top, width, height } = frame.getBoundingClientRect(), right = box.right - left + 8, before = box.left - left - hint.offsetWidth - 8;
+    const isBeside = right + hint.offsetWidth < width || before > 0, below = box.bottom - top + 8;
+    const x = right + hint.offsetWidth < width ? right : isBeside ? before : box.left - left;
+    const y = isBeside ? box.top - top : below + hint.offsetHeight < height ? below : box.top - top - hint.offsetHeight - 8;
+    hint.style.left = `${Math.max(4, Math.min(x, width - hint.offsetWidth - 4))}px`;
+    hint.style.top = `${Math.max(4, Math.min(y, height - hint.offsetHeight - 4))}px`;
   }
   frame.addEventListener("pointermove", point);
   frame.addEventListener("pointerdown", point);
@@ -495,7 +488,7 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     state.drawn = sides.map((key) => picture(layout, scales(model, key ?? "count"), { time: state.time, side: key }));
     view.pictures = state.drawn.map((one) => one.root);
     Object.assign(view, { width: layout.width, height: layout.height, start: layout.at.get("start")?.[0] });
-    frame.replaceChildren(...view.pictures, ...(isCompared ? wipe.elements : []), hint);
+    frame.replaceChildren(...view.pictures, ...(wipe ? [wipe.bar] : []), hint);
     state.modes?.forEach((element, index) => { element.ariaPressed = String(Boolean(index) === state.time); });
     keys.replaceChildren(...legend(model, state.time));
     const { activities, paths } = layout.part, shown = activities.filter((one) => inner.includes(one)).length;
@@ -503,19 +496,20 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
     second.say(`${paths.length} of ${model.paths.length}`);
     const covered = paths.reduce((sum, one) => sum + Math.max(one.count, 0), 0) / all;
     status.textContent = `${percent(covered)} of all steps are on the paths shown.`;
+    root.dataset.shown = `${activities.length} ${paths.length}`;
     faint(wanted());
     if (state.isPlaying) play();
     if (view.isFree) view.apply(); else view.fit();
   }
 
-  const wipe = isCompared ? handle(frame) : null;
   async function arrange(step, number) {
-    const part = chosen(model, step, number), source = dotOf(model, part);
+    const part = chosen(model, step, number), source = dotOf(model, part, state.time ? 1 : 0);
     if (!layouts.has(source)) layouts.set(source, await lay(source));
     state.layout = placed(layouts.get(source), part);
     Object.assign(view, { width: state.layout.width, height: state.layout.height });
   }
   let isBusy = false, isNext = false;
+  const failed = (error) => { status.textContent = `The map could not be laid out: ${error.message}`; };
   async function refresh() {
     if (isBusy) { isNext = true; return; }
     isBusy = true;
@@ -525,56 +519,63 @@ export function mountMap(root, model, { name = root.dataset.name ?? "" } = {}) {
         await arrange(Number(first.input.value), Number(second.input.value));
       } while (isNext);
       show();
-      root.dataset.shown = `${state.layout.part.activities.length} ${state.layout.part.paths.length}`;
-    } catch (error) {
-      status.textContent = `The map could not be laid out: ${error.message}`;
     } finally {
       isBusy = false;
     }
   }
 
-  // Opens with what the model says, or with the most of it that is readable in this frame. The first guess is from the
-  // number of layers; from there on Graphviz says what fits.
+  // Opens with what the model says, or with the most of it that is as wide as this frame.
   async function open() {
-    const most = model.opening, size = (at) => model.activities.filter((one) => one.step <= at).length;
-    const shares = view.isNarrow ? [FEWER, 1] : [1], tries = [];
-    for (let step = 1; step <= most.step; step += 1) {
-      tries.push(...shares.map((part) => [step, Math.round((part * most.paths * size(step)) / size(most.step))]));
+    const { step: most, paths } = model.opening, found = new Map();
+    for (let step = 1; step <= most; step += 1) {
+      for (let number = paths; number >= 8 || number === paths; number -= 2) {
+        found.set(chosen(model, step, number).paths.reduce((sum, one) => sum + one.count, 0), [step, number]);
+      }
     }
-    const fits = async (one) => { await arrange(...tries[one]); return view.isReadable; };
-    const room = (view.room[1] * LABEL) / SMALLEST, isLarge = ([step, paths]) => (view.isNarrow ? size(step) > ON_A_PHONE
-      : layers(chosen(model, step, paths)) * LAYER > room);
-    let at = tries.length - 1, climbs = 3;
-    while (at > 0 && isLarge(tries[at])) at -= 1;
-    try {
-      if (await fits(at)) while (at + 1 < tries.length && climbs-- > 0 && await fits(at + 1)) at += 1;
-      else while (at > 0 && !(await fits(at -= 1)));
-      await arrange(...tries[at]);
-    } catch (error) {
-      status.textContent = `The map could not be laid out: ${error.message}`;
-      return;
+    const tries = [...[...found].sort((a, b) => a[0] - b[0]).map((one) => one[1]), [most, paths]];
+    const fits = async (at) => { await arrange(...tries[at]); return view.across * LABEL >= SMALLEST; };
+    let low = 0, high = tries.length - 1;
+    if (await fits(high)) low = high;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (await fits(middle)) low = middle; else high = middle;
     }
-    const [step] = tries[at];
-    first.input.value = step;
+    for (let at = low + 1; at < Math.min(low + 9, tries.length); at += 1) if (await fits(at)) low = at;  // about sorted by width
+    await arrange(...tries[low]);
+    first.input.value = tries[low][0];
     second.input.value = state.layout.part.paths.length;
     show();
-    root.dataset.shown = `${state.layout.part.activities.length} ${state.layout.part.paths.length}`;
-    if (wipe) wipe.beside(view.room[0] / 2 + (view.start - view.x) * view.scale);  // on the main road
+    if (wipe) { wipe.start(); view.moved = wipe.hide; }
     root.dataset.ready = Math.round(performance.now());
   }
-  open();
+  open().catch(failed);
   return view;
 }
 
 // The handle between the original log, on the left, and the release.
 function handle(frame) {
-  const bar = make("div", { className: "map-wipe", tabIndex: 0 });
+  const bar = make("div", { className: "map-wipe", tabIndex: 0, ariaLabel: "Between the original log and the release" });
   bar.setAttribute("role", "slider");
-  bar.setAttribute("aria-label", "Between the original log and the release");
+  const words = () => [...frame.querySelectorAll(".label, .number")].map((one) => [one, one.getBoundingClientRect()]);
+  // Two halves of different numbers would be read as one: a number at the handle is hidden.
+  const hide = () => {
+    const { left, width } = bar.getBoundingClientRect(), x = left + width / 2;
+    words().forEach(([one, box]) => one.classList.toggle("cut", box.left < x + 2 && x - 2 < box.right));
+  };
   const move = (value) => {
     const part = Math.min(Math.max(value, 0), 100);
     frame.style.setProperty("--wipe", `${part}%`);
-    bar.setAttribute("aria-valuenow", Math.round(part));
+    bar.ariaValueNow = Math.round(part);
+    hide();
+  };
+  // Near the middle, where it is at few numbers.
+  const start = () => {
+    const boxes = words().map((one) => one[1]), { left, width } = frame.getBoundingClientRect();
+    const costs = Array.from({ length: 51 }, (_, index) => index + 25).map((part) => {
+      const x = left + (part * width) / 100;
+      return [boxes.filter((box) => box.left < x + 4 && x - 4 < box.right).length + Math.abs(part - 50) / 5, part];
+    });
+    move(costs.sort((a, b) => a[0] - b[0])[0][1]);
   };
   bar.addEventListener("pointerdown", (event) => { bar.setPointerCapture(event.pointerId); event.stopPropagation(); });
   bar.addEventListener("pointermove", (event) => {
@@ -586,12 +587,11 @@ function handle(frame) {
     const by = { ArrowLeft: -5, ArrowRight: 5, Home: -100, End: 100 }[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    move(Number(bar.getAttribute("aria-valuenow")) + by);
+    move(Number(bar.ariaValueNow) + by);
   });
-  move(50);
-  const beside = (at) => move(Math.min(Math.max((100 * at) / frame.clientWidth, 25), 75));
-  const sides = [make("span", { className: "map-side before", textContent: "Original log · confidential" }), make("span", { className: "map-side after", textContent: "Release" })];
-  return { elements: [bar, ...sides], beside };
+  const pill = (side, textContent) => make("span", { className: `map-side ${side}`, textContent });
+  const sides = make("div", { className: "map-sides" }, pill("before", "Original log · confidential"), pill("after", "Release"));
+  return { bar, sides, start, hide };
 }
 
 export function mountAll(within) {

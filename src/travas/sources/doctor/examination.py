@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from ...errors import LogError, ParameterError, plain_words
+from ...log.questions import LIFECYCLE
 from ..columns import candidates, person_columns
 from ..csv_files import dialect_of, table_of
 from ..files import (
@@ -33,7 +34,7 @@ from ..files import (
     without_secrets,
 )
 from ..frames import INCOMPLETE, column_of_pandas, scan_arrow, sheet_names, sheet_table
-from ..reading import ACTIVITY, CASE, DEFAULT_READING, LIFECYCLE, TIMESTAMP, Reading
+from ..reading import ACTIVITY, CASE, DEFAULT_READING, TIMESTAMP, Reading
 from ..xes import events_of
 from .diagnosis import LogDiagnosis, Observation, ReadingChoice
 from .roles import ColumnSearch, RowChecks

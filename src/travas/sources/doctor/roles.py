@@ -199,7 +199,8 @@ class ColumnSearch:
             self._note("lifecycle", f"column {name!r}: {shown}; all events are read")
             return
         if name == standard and set(ends) <= {*spellings("complete")}:
-            self.reading, field, value = attrs.evolve(reading, lifecycle="complete"), "lifecycle", "'complete'"
+            self.reading, field = attrs.evolve(reading, lifecycle="complete"), "lifecycle"
+            value = "'complete' (or 'pairs', for service times)"
         else:
             pairs = tuple((name, text) for text in ends)
             self.reading, field = attrs.evolve(reading, where=(*reading.where, *pairs)), "where"
