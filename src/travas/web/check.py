@@ -74,7 +74,9 @@ def _stored(name: str) -> str:
 
 def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
     """Verify every guarantee among the files, with its release, and return what there is to see."""
-    from ..verification.opened import is_guarantee
+    from ..outputs.guarantee_file import guarantee_path, measurements_path
+    from ..report.view import view_of
+    from ..verification.opened import is_guarantee, open_release
     from ..verification.verify import DIGEST_ONLY, verify
 
     watch("building and verifying the noise", 0.0)
@@ -85,18 +87,18 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
         guarantees = [path for path in found if is_guarantee(path)]
         if not guarantees:
             raise LogError("there is no guarantee among the files; use the zip, or a release with its …guarantee.json")
-        pairs = [(path, _release_of(path, found, guarantees)) for path in guarantees]
-        checked = [verify(*pair) for pair in pairs]
+        releases = [_release_of(path, found, guarantees) for path in guarantees]
+        checked = [verify(*pair) for pair in zip(guarantees, releases, strict=True)]
         notes = {
-            note for (_, release), one in zip(pairs, checked, strict=True) for note in one.notes
-            if note != DIGEST_ONLY or not _is_that_of_the_json(release, [release for _, release in pairs])
+            note for release, one in zip(releases, checked, strict=True) for note in one.notes
+            if note != DIGEST_ONLY or not _is_that_of_the_json(release, releases)
         }  # fmt: skip
-        view = _view([release for _, release in pairs if release is not None])
-    return {
-        "has_release": all(release is not None for _, release in pairs),
-        "notes": sorted(notes),
-        "view": view,
-    }
+        # without its measurements, an event log cannot be shown
+        complete = (
+            path for path in releases if path and measurements_path(path).is_file() and guarantee_path(path).is_file()
+        )
+        view = next((view_of(open_release(path)) for path in complete), None)
+    return {"has_release": None not in releases, "notes": sorted(notes), "view": view}
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -132,16 +134,6 @@ def _is_that_of_the_json(release: Path | None, checked: list[Path | None]) -> bo
         return False
     with tempfile.TemporaryDirectory() as folder:
         return open_release(beside).write(Path(folder) / release.name).read_bytes() == release.read_bytes()
-
-
-def _view(releases: list[Path]) -> dict[str, Any] | None:
-    """What is shown of the first release that is complete; None if there are event logs without their measurements only."""
-    from ..outputs.guarantee_file import guarantee_path, measurements_path
-    from ..report.view import view_of
-    from ..verification.opened import open_release
-
-    complete = (path for path in releases if measurements_path(path).is_file() and guarantee_path(path).is_file())
-    return next((view_of(open_release(path)) for path in complete), None)
 
 
 ROUTES = [

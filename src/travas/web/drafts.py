@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -121,11 +121,10 @@ class Draft:
             return "\n".join(self.project.items(role))
         return (found and found.roles.get(role)) or ""
 
-    def open_choices(self) -> Iterator[Any]:
+    def open_choices(self) -> list[Any]:
         """What the values of the log leave open, and the owner has not chosen."""
-        for choice in self.examined.diagnosis.choices if self.examined else ():
-            if choice.name not in self.project.values:
-                yield choice
+        choices = self.examined.diagnosis.choices if self.examined else ()
+        return [choice for choice in choices if choice.name not in self.project.values]
 
     def take_over(self, found: Examined) -> None:
         """Apply what the doctor proposes, but what the owner has set or taken back, and what is left open."""
@@ -147,10 +146,8 @@ class Draft:
                 if job.result is not None:
                     self.take_over(job.result)
 
-        with_form, reading = (
-            {name: value for name, value in self.project.values.items() if name in _FORM},
-            DEFAULT_READING,
-        )
+        with_form = {name: value for name, value in self.project.values.items() if name in _FORM}
+        reading = DEFAULT_READING
         with suppress(ParameterError):
             reading = attrs.evolve(self.project, values=with_form).reading()
         return Job(examine, source, self.title, reading, target=f"/release/{self.id}", ended=ended)

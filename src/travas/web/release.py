@@ -188,13 +188,9 @@ def take(draft: Draft, form: FormData) -> None:
     if mechanism in OFFERED[chosen_kind(draft.project)] and mechanism != draft.project.stated("mechanism"):
         _release_by(draft, mechanism)
     for each in _SHOWN:
-        text = str(form.get(each.name, "")).strip()
-        if (
-            each.name == "mechanism"
-            or each.name not in form
-            or text == shown_value(draft, each)
-            or not _has(draft, each)
-        ):
+        before = shown_value(draft, each)
+        text = str(form.get(each.name, before)).strip()
+        if each.name == "mechanism" or text == before.strip() or not _has(draft, each):
             continue
         with _told(draft.errors, each.name):
             draft.set(each.name, (text.splitlines() if "list" in each.kind else text) if text else None)

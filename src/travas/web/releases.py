@@ -159,9 +159,7 @@ class Archive:
 
     def records(self) -> list[Record]:
         """All records, the newest first, whether charged or not."""
-        found = [
-            record for path in self.path.iterdir() if path.is_dir() and (record := self.get(path.name)) is not None
-        ]
+        found = filter(None, (self.get(path.name) for path in self.path.iterdir() if path.is_dir()))
         return sorted(found, key=lambda record: record.asked, reverse=True)
 
     def decide(self, release: str, decision: Decision) -> Record:

@@ -6,6 +6,7 @@ import asyncio
 import getpass
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -135,10 +136,9 @@ async def decide(request: Request) -> Response:
 
 def _owner() -> str:
     """The user of this machine."""
-    try:
+    with suppress(OSError, KeyError, ImportError):
         return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # a container without a name for its user
-        return "the owner"
+    return "the owner"  # who has no name on this machine
 
 
 def _needs_other() -> bool:
