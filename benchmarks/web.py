@@ -1,147 +1,83 @@
-"""The page's speed and memory, in a real browser: `make bench-web`.
-
-The first page on a warm machine, from a slider's key to the redrawn curve, the server's memory while 1 GB is uploaded,
-and how fast the page answers while a log of 10 M events is released.
-"""
+"""What the web app needs until a release is downloaded, in a real browser: `make bench-web`."""
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
-import time
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from core import BIG, GENERATE
-from harness import SCRATCH, finish, measure, row
+from harness import finish, row
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "e2e"))
 
 from browser import Server, browsing, serving
+from web_flow import WORDS, watched
 
-LARGE = SCRATCH / "large.csv"
-GIGABYTE = 1 << 30
+from travas.outputs.write import write_hospital_log
 
-SLIDE = """
-key => new Promise(done => {
-  const slider = document.querySelectorAll('.q-slider')[0].querySelector('[tabindex]');
-  const drawing = document.querySelector('.picture');
-  const began = performance.now();
-  const watch = new MutationObserver(() => {
-    watch.disconnect();
-    requestAnimationFrame(() => done(performance.now() - began));
-  });
-  watch.observe(drawing, {childList: true, subtree: true, characterData: true});
-  slider.focus();
-  slider.dispatchEvent(new KeyboardEvent('keydown', {key, keyCode: key === 'ArrowLeft' ? 37 : 39, bubbles: true}));
-  slider.dispatchEvent(new KeyboardEvent('keyup', {key, keyCode: key === 'ArrowLeft' ? 37 : 39, bubbles: true}));
-})
-"""
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+FETCHED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+  .reduce((sum, one) => sum + one.transferSize, 0)"""
+RUNS = 5
 
 
-def heading(tab: Any, name: str) -> None:
-    tab.get_by_role("heading", name=name, exact=True).wait_for(timeout=300_000)
-
-
-def start(tab: Any, server: Server) -> None:
-    """From the link to the first step of a new release."""
-    tab.goto(server.link)
-    tab.get_by_role("button", name="Start a release").click()
-    heading(tab, "Choose an event log")
-
-
-def first_page(browser: Any, server: Server) -> float:
-    seconds = []
-    for _ in range(4):
+def first_page(browser: Any, server: Server) -> tuple[float, float]:
+    """Seconds until something is painted in a new browser, the slowest of some, and the kB that were fetched."""
+    seconds, kilobytes = [], 0.0
+    for _ in range(RUNS):
         context = browser.new_context()
-        tab = context.new_page()
-        began = time.perf_counter()
-        tab.goto(server.link)
-        heading(tab, "Home")
-        seconds.append(time.perf_counter() - began)
+        tab = watched(context, server)
+        tab.wait_for_function(PAINT)
+        seconds.append(tab.evaluate(PAINT) / 1000)
+        kilobytes = tab.evaluate(FETCHED) / 1000
         context.close()
-    return max(seconds[1:])
-
-
-def slide(browser: Any, server: Server) -> float:
-    """Through all stops of ε at the smallest δ of the slider, where tables are longest; the curve is not cached."""
-    tab = browser.new_context().new_page()
-    start(tab, server)
-    tab.get_by_role("button", name="made-up").click()
-    tab.get_by_text("Open: ").wait_for()
-    tab.get_by_role("button", name="3 Protect").click()
-    heading(tab, "Protect")
-    tab.get_by_label("delta", exact=True).fill("1e-12")
-    tab.wait_for_timeout(500)
-    found: list[float] = [tab.evaluate(SLIDE, "ArrowLeft") for _ in range(13)]
-    return max(median(found), *found) / 1000
+    return max(seconds), kilobytes
 
 
 def memory(server: Server) -> float:
+    """What the server itself occupies, in MB."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
-def upload(browser: Any, server: Server) -> tuple[float, float]:
-    """Megabytes above idle while the file goes up, and how long that takes."""
-    tab = browser.new_context().new_page()
-    start(tab, server)
-    idle = peak = memory(server)
-    began = time.perf_counter()
-    tab.locator("input[type=file]").set_input_files(LARGE)
-    while not tab.get_by_text("Open: ").is_visible():
-        peak = max(peak, memory(server))
-        if time.perf_counter() - began > 400:
-            raise SystemExit("the upload did not end")
-    return peak - idle, time.perf_counter() - began
+def from_log_to_zip(browser: Any, server: Server, log: Path) -> tuple[int, int]:
+    """The clicks and the words of a release by the defaults."""
+    clicks = 0
 
+    def click(tab: Any, role: str, name: str) -> None:
+        nonlocal clicks
+        clicks += 1
+        tab.get_by_role(role, name=name).click()
 
-def responsive(browser: Any, server: Server) -> tuple[float, float]:
-    """The slowest of many first pages of another browser while 10 M events are released, and how long that takes."""
-    tab = browser.new_context().new_page()
-    start(tab, server)
-    tab.get_by_label("File", exact=True).click()
-    tab.get_by_role("option").first.click()
-    tab.get_by_role("button", name="Open").click()
-    tab.get_by_text("Open: ").wait_for()
-    for name in ("Columns", "Protect", "Forecast", "Confirm"):
-        tab.get_by_role("button", name="Continue").click()
-        heading(tab, name)
-    tab.get_by_role("checkbox", name="No budget: only releases of this file are added up").check()
-    began = time.perf_counter()
-    tab.get_by_role("button", name="Release for").click()
-    slowest = 0.0
-    other = browser.new_context().new_page()
-    while not tab.get_by_role("heading", name="Released", exact=True).is_visible():
-        asked = time.perf_counter()
-        other.goto(server.link)
-        heading(other, "Home")
-        slowest = max(slowest, time.perf_counter() - asked)
-    return slowest, time.perf_counter() - began
+    tab = watched(browser.new_context(accept_downloads=True), server)
+    words = tab.evaluate(WORDS)
+    with tab.expect_file_chooser() as chooser:
+        clicks += 1
+        tab.get_by_text("Choose a log").click()
+    chooser.value.set_files(log)
+    tab.locator(".chips").wait_for()
+    words += tab.evaluate(WORDS)
+    click(tab, "button", "Release")
+    tab.wait_for_url(re.compile("/result/"))
+    with tab.expect_download():
+        click(tab, "link", "Download")
+    return clicks, len(words)
 
 
 def main() -> None:
-    if not BIG.exists():
-        measure(GENERATE + "\nbegin(); end()", PATH=BIG)
-    if not LARGE.exists():
-        lines = "".join(f"case-{n},activity {n % 40},2025-01-01 08:00:00,{'x' * 40}\n" for n in range(100_000)).encode()
-        with LARGE.open("wb") as out:
-            out.write(b"case_id,activity,timestamp,note\n")
-            while out.tell() < GIGABYTE:
-                out.write(lines)
-    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
-        (Path(folder) / "logs").mkdir()
-        (Path(folder) / "logs" / "big.parquet").hardlink_to(BIG)
-        with serving(Path(folder), "--folder", Path(folder) / "logs") as server, browsing() as browser:
-            row("first page, warm, a new browser", first_page(browser, server), 2, "≤", "s")
-            row("from the slider to the redrawn curve, the slowest stop", slide(browser, server), 0.1, "≤", "s")
-            above, seconds = upload(browser, server)
-            row("server's memory above idle while 1 GB is uploaded", above, 300, "≤", "MB", f"in {seconds:.1f} s")
-            slowest, seconds = responsive(browser, server)
-            row(
-                "another browser's page while 11 M events are released", slowest, 2, "≤", "s", f"run of {seconds:.1f} s"
-            )
+    with tempfile.TemporaryDirectory() as folder, browsing() as browser:
+        write_hospital_log(Path(folder) / "hospital.csv")
+        with serving(Path(folder)) as server:
+            seconds, kilobytes = first_page(browser, server)
+            row("first contentful paint of a new browser, the slowest of five", seconds, 0.4, "≤", "s")
+            row("fetched before a map is shown", kilobytes, 300, "≤", "kB")
+            clicks, words = from_log_to_zip(browser, server, Path(folder) / "hospital.csv")
+            row("clicks from the log to the zip", clicks, 3, "≤", "")
+            row("words until the release", words, 120, "≤", "")
+            row("memory of the server, after a release", memory(server), 90, "≤", "MB")
     finish()
 
 

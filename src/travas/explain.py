@@ -30,6 +30,9 @@ MOSTLY = 0.5
 NOISY = 0.1
 """Released variants alone are as good from this share of noise on, if most cases have one (docs/benchmarks.md)."""
 
+_FEW_OTHERS = 0.01
+"""With a smaller share of generated traces, their noise does not matter."""
+
 Released = Literal["variants of the log", "any sequence", "generated traces", "pairs of activities"]
 
 WARN_EPSILON, WARN_DELTA, WARN_VISIBLE = Fraction(4), Fraction(1, 10**4), 10
@@ -104,6 +107,12 @@ def best_guess(epsilon: Fraction, delta: Fraction) -> float:
     return min(math.ceil(share * 1e4 - 1e-9) / 1e4, 1.0)
 
 
+def promise(epsilon: Fraction, delta: Fraction, unit: str) -> str:
+    """State in everyday words what a release protects from."""
+    share = in_percent(best_guess(epsilon, delta))
+    return f"At best {share} right instead of 50 % when guessing whether a given {unit} was in the log."
+
+
 def in_percent(share: float) -> str:
     """Format a share with two decimals."""
     return f"{100 * share:.2f} %"
@@ -156,7 +165,7 @@ def numbers(epsilon: Fraction, delta: Fraction) -> str:
     return f"ε = {as_text(epsilon)}, δ = {as_text(delta)}"
 
 
-def promise(guarantee: Guarantee) -> str:
+def in_a_phrase(guarantee: Guarantee) -> str:
     """State a guarantee in a phrase."""
     return f"{numbers(guarantee.epsilon, guarantee.delta)} for {guarantee.holds_for}, {guarantee.standing}"
 
@@ -296,12 +305,14 @@ def warnings_of(release: Release) -> tuple[str, ...]:
 def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
     if not sum(release.counts):
         return (EMPTY_SYNTHETIC,)
-    quality = release.quality()
+    quality, others = release.quality(), 1 - release.share_released
+    if others < _FEW_OTHERS:
+        return ()
     if quality.noise_share > NOISY and release.share_released > MOSTLY:
         return (
-            f"{release.share_released:.0%} of the cases have variants that were released as such, and {quality.noise_share:.0%} "
-            "of what the others were generated from is noise: a release of variants is expected to be slightly more similar "
-            "to the log.",
+            f"{release.share_released:.0%} of the cases have a variant of the original log. {quality.noise_share:.0%} of what "
+            f"the other {others:.0%} were generated from is noise: a release of variants is expected to be slightly more "
+            "similar to the log.",
         )
     if quality.noise_share < MOSTLY:
         return ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .budget.ledger import Ledger
 from .errors import MissingExtraError
-from .explain import promise
+from .explain import in_a_phrase
 from .functions import outcome_of
 from .log.abstraction import FULL, Abstraction
 from .log.options import Attribute, Times
@@ -89,5 +89,5 @@ def _as_pm4py(release: SyntheticRelease, least: int) -> pd.DataFrame:
         notes = dict(frame.attrs)
         frame = frame[np.repeat(kept, lengths)].reset_index(drop=True)
         frame.attrs.update(notes)
-    frame.attrs[GUARANTEE] = promise(release.guarantee)
+    frame.attrs[GUARANTEE] = in_a_phrase(release.guarantee)
     return frame

@@ -20,12 +20,13 @@ from typing import Any
 from front_end_faults import at_line, ended, kill, lines_of
 
 import travas
+from travas.budget.account import now
 from travas.outputs.guarantee_file import guarantee_path
 from travas.outputs.write import write_hospital_log
 from travas.settings.project import Project
 from travas.verification.opened import open_release
 from travas.web.release import make
-from travas.web.releases import RELEASE, Archive, Decision, finish, now
+from travas.web.releases import RELEASE, Archive, Decision, finish
 
 VALUES = {"mechanism": "optimal", "epsilon": "0.5", "delta": "1e-3", "dataset": "data"}
 
@@ -34,9 +35,9 @@ def release(directory: Path) -> None:
     """What the server and its job do: make the folder, charge, draw, write and finish."""
     archive, ledger = Archive(directory / "archive"), directory / "ledger.db"
     project = Project(references="refuse").with_values(VALUES | {"ledger": str(ledger)})
-    record = archive.begin(project.values, "log.csv", "data", "variants", ledger)
+    record = archive.begin(project, "log.csv", ledger)
     log = str(directory / "log.csv")
-    make(project, log, "log.csv", "copy", record, archive.folder(record.id), lambda words, share: None)
+    make(project, log, "copy", record, archive.folder(record.id), lambda words, share: None)
     archive.ended(record.id)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from browser import browsing, serving
 from playwright.sync_api import expect
-from web_flow import drawn, violations, watched
+from web_flow import WORDS, drawn, violations, watched
 
 ROWS = "Fallnummer;Tätigkeit;Zeitpunkt;Status;Patient\n" + "".join(
     f"F{case};{activity};{1 + case % 27:02d}.02.2025 {hour + minutes:02d}:00;{status};P{case * 2 // 3}\n"
@@ -17,16 +17,6 @@ ROWS = "Fallnummer;Tätigkeit;Zeitpunkt;Status;Patient\n" + "".join(
     for hour, activity in enumerate(("Aufnahme", *["Röntgen"] * (case % 3), "Entlassung"), 8)
     for minutes, status in enumerate(("start", "complete"))
 )
-
-WORDS = """() => {
-  const left_out = "svg, option, script, .hidden-words, .skip, .travas-map", words = [];
-  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let one = nodes.nextNode(); one; one = nodes.nextNode()) {
-    const place = one.parentElement;
-    if (place.checkVisibility() && !place.closest(left_out)) words.push(...one.data.match(/\\S*\\p{L}\\S*/gu) ?? []);
-  }
-  return words;
-}"""
 
 
 def tab_to(page: Any, selector: str) -> None:
@@ -66,10 +56,15 @@ def test_from_drop_to_download_by_keyboard(tmp_path: Path) -> None:
         with page.expect_response(re.compile("/release/")):
             page.keyboard.type("each Patient")
             page.keyboard.press("Tab")
+        for epsilon, is_affordable in (("8", False), ("1", True)):
+            page.locator("#epsilon").fill(epsilon)
+            page.keyboard.press("Tab")
+            expect(page.locator("#release")).to_be_enabled(enabled=is_affordable)
+        page.locator("#epsilon").focus()
         tab_to(page, "#release")
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile("/result/"))
-        expect(page.locator(".promise")).to_contain_text("ε = 1, δ = 1e-6 for one person")
+        expect(page.locator(".promise")).to_contain_text("a given person")
         tab_to(page, ".get a")
         with page.expect_download() as download:
             page.keyboard.press("Enter")

@@ -13,7 +13,6 @@ from web_flow import drawn, violations, watched
 
 from timed_log import timed_frame
 from travas import Ledger
-from travas.releases.release import kind_of
 from travas.settings.project import Project
 from travas.web.releases import RELEASE, Archive, finish
 
@@ -40,7 +39,7 @@ def archived(folder: Path, options: dict[str, Any]) -> str:
         ledger.create_budget("clinic", epsilon=20, delta="1e-2")
     values = {"epsilon": "2", "delta": "1e-4", "dataset": "clinic", "ledger": str(ledger.path)} | options
     project = Project(references="refuse").with_values(values)
-    record = archive.begin(project.values, "clinic.csv", "clinic", kind_of(project.mechanism()), ledger.path)
+    record = archive.begin(project, "clinic.csv", ledger.path)
     output = archive.folder(record.id) / RELEASE
     draw(project, str(folder / "clinic.csv"), "clinic.csv", "copy", record.id, output, lambda words, share: None)
     finish(output.parent, record)

@@ -13,6 +13,18 @@ PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 
+WORDS = """() => {
+  const left_out = "svg, option, script, .hidden-words, .skip, .travas-map", words = [];
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let one = nodes.nextNode(); one; one = nodes.nextNode()) {
+    const place = one.parentElement;
+    if (place.checkVisibility() && !place.closest(left_out)) words.push(...one.data.match(/\\S*\\p{L}\\S*/gu) ?? []);
+  }
+  return words;
+}"""
+"""The words that can be read on a page, without those of its map."""
+
+
 def watched(context: Any, server: Server) -> Any:
     """A tab that has signed in. It lists what it fetched from elsewhere and which scripts failed."""
     tab = context.new_page()

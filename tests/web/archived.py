@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 import travas
 from timed_log import timed_frame
-from travas.releases.release import kind_of
 from travas.settings.project import Project
 from travas.web.app import build
 from travas.web.drafts import Drafts
@@ -62,8 +61,7 @@ class Bench:
         """A release that is about to be charged."""
         stated = {"epsilon": "2", "delta": "1e-4", "dataset": "ward", "reason": "agreed"} | values
         project = Project(references="refuse").with_values(stated | {"ledger": str(self.bench.ledger.path)})
-        kind = kind_of(project.mechanism())
-        return project, self.archive.begin(project.values, "log.csv", "ward", kind, self.bench.ledger.path)
+        return project, self.archive.begin(project, "log.csv", self.bench.ledger.path)
 
     def made(self, log: Path | None = None, **values: Any) -> Record:
         """A release, complete unless it is finished later."""

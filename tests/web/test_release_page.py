@@ -14,8 +14,10 @@ from starlette.testclient import TestClient
 from web_client import access, bench, browser, drop, settled, stranger
 
 import travas as package
+from travas.settings.project import OFFERED
 from travas.settings.table import SETTINGS
 from travas.web import release
+from travas.web.drafts import NOT_HERE
 from travas.web.releases import RELEASE
 from travas.web.workbench import Workbench
 
@@ -52,7 +54,7 @@ def test_three_clicks_make_a_release_in_the_archive(browser: TestClient, bench: 
     assert draft.project.stated("dataset") == "ward"
     answer = press(browser, draft)
     assert errors(answer.text) == {} and "Cancel" in answer.text
-    address = settled(browser, bench, draft.releasing)
+    address = settled(browser, draft.releasing)
     (record,) = bench.archive.records()
     (entry,) = bench.ledger.history()
     assert address == f"/result/{record.id}" and entry.approval.reference == record.id and record.state == "released"
@@ -75,7 +77,7 @@ def test_a_double_press_charges_once(browser: TestClient, bench: Workbench, draf
         thread.start()
     for thread in threads:
         thread.join()
-    settled(browser, bench, draft.releasing)
+    settled(browser, draft.releasing)
     assert "another tab" in errors(browser.post(f"/release/{draft.id}/run", data=fields, headers=HX).text)["go"]
     assert len(bench.ledger.history()) == 1 == len(bench.archive.records())
 
@@ -94,7 +96,7 @@ def test_what_is_wrong_is_said_at_its_field_and_costs_nothing(
     for field, value in WRONG:
         answer = press(browser, draft, **right | {"dataset": f"{field} {value}"} | {field: value})
         if draft.releasing:
-            settled(browser, bench, draft.releasing)
+            settled(browser, draft.releasing)
             answer = browser.get(f"/release/{draft.id}")
         also = {"budget": "dataset", "unit": "max_cases"}.get(field, field)
         assert {field, also} & set(errors(answer.text)), (field, value)
@@ -104,15 +106,15 @@ def test_what_is_wrong_is_said_at_its_field_and_costs_nothing(
 def test_the_budget_is_enforced(browser: TestClient, bench: Workbench, draft: Any) -> None:
     bench.ledger.create_budget("ward", epsilon=1, delta="1e-5")
     press(browser, draft)
-    settled(browser, bench, draft.releasing)
+    settled(browser, draft.releasing)
     assert "does not allow" in errors(press(browser, draft).text)["dataset"]
     assert len(bench.ledger.history()) == 1
 
 
 def test_a_cancelled_release_leaves_nothing(browser: TestClient, bench: Workbench, draft: Any) -> None:
     press(browser, draft)
-    answer = browser.post(f"/jobs/{draft.releasing}/cancel", headers=HX)
-    if bench.jobs[draft.releasing].cancelled:
+    answer = browser.post(f"/jobs/{draft.releasing.number}/cancel", headers=HX)
+    if draft.releasing.cancelled:
         assert answer.headers["HX-Redirect"] == f"/release/{draft.id}"
         assert not bench.ledger.history() and not bench.archive.records()
         assert "cancelled" in browser.get(f"/release/{draft.id}").text
@@ -150,7 +152,7 @@ def test_values_are_hidden_until_asked_for_and_the_look_is_recorded(
     page = browser.post(f"/release/{draft.id}", data={"look": ""}).text
     assert "Röntgen" in page and not re.search(r"\b(60|30)\b", text_of(page))
     press(browser, draft, dataset="ward", epsilon="2")
-    settled(browser, bench, draft.releasing)
+    settled(browser, draft.releasing)
     assert bench.archive.records()[0].looked_at == (release.VALUES,)
 
 
@@ -219,28 +221,43 @@ def test_only_files_of_the_folders_are_opened(
 
 
 def test_every_setting_is_on_the_page_or_is_left_out_on_purpose(browser: TestClient, draft: Any) -> None:
-    page = browser.get(f"/release/{draft.id}").text
-    names = set(re.findall(r'name="(\w+)"', page))
-    left_out = {
-        "output",
-        "folder",
-        "ledger",
-        "policy",
-        "by",
-        "segments",
-        "guarantee",
-        "reference_model",
-        "profile",
-        "every",
-    }
+    names: set[str] = set()
+    for kind, mechanisms in OFFERED.items():
+        for mechanism in mechanisms:
+            browser.post(f"/release/{draft.id}", data={"kind": kind}, headers=HX)
+            browser.post(f"/release/{draft.id}", data={"mechanism": mechanism}, headers=HX)
+            names |= set(re.findall(r'name="(\w+)"', browser.get(f"/release/{draft.id}").text))
+    left_out = {*NOT_HERE, "output", "folder", "ledger", "policy", "profile", "every"}
     assert {each.name for each in SETTINGS} - names == left_out
+
+
+def test_the_kind_follows_the_recommendation_until_one_is_chosen(browser: TestClient, draft: Any) -> None:
+    def change(**fields: str) -> str:
+        return str(browser.post(f"/release/{draft.id}", data=fields, headers=HX).text)
+
+    assert 'id="choices"' in change(kind="synthetic log", stated_cases="300")
+    assert release.chosen_kind(draft.project) == "process map"
+    assert 'id="drawer"' in change(kind="variants") and release.chosen_kind(draft.project) == "variants"
+    assert 'id="choices"' not in change(kind="variants", minimum_cases="5", stated_cases="4000")
+    assert release.chosen_kind(draft.project) == "variants"
+    change(kind="process map")
+    assert "minimum_cases" not in draft.project.values  # a map has no such setting
+
+
+def test_what_exceeds_the_budget_cannot_be_pressed(browser: TestClient, bench: Workbench, draft: Any) -> None:
+    page = browser.post(f"/release/{draft.id}", data={"epsilon": "8"}, headers=HX).text
+    assert "ε at most 4" in errors(page)["budget"] and "data-stop" in page
+    bench.ledger.create_budget("small", epsilon="1/2", delta="1e-5")
+    page = browser.post(f"/release/{draft.id}", data={"dataset": "small", "epsilon": "1"}, headers=HX).text
+    assert "ε at most 0.5" in errors(page)["dataset"] and "data-stop" in page
+    assert "data-stop" not in browser.post(f"/release/{draft.id}", data={"epsilon": "1/4"}, headers=HX).text
 
 
 def test_a_made_up_picture_needs_no_log(browser: TestClient, bench: Workbench) -> None:
     wanted = {"kind": "process map", "epsilon": "2"}
     assert browser.get("/preview.json", params=wanted).status_code == 202
-    (number,) = bench.pictures.values()
-    bench.jobs[number].join(120)
+    (job,) = bench.pictures.values()
+    job.join(120)
     model = browser.get("/preview.json", params=wanted).json()
     assert "register" in {one["name"] for one in model["activities"]}
     assert browser.get("/preview.json", params=wanted | {"epsilon": "x"}).status_code == 404

@@ -11,6 +11,7 @@ import pytest
 from archived import KINDS, Bench, bench, releases
 
 import travas
+from travas.report.view import covering
 from travas.web.releases import VIEW, Record, finish
 from travas.web.result import PANELS
 
@@ -103,7 +104,7 @@ def test_where_the_policy_wants_a_sign_off_it_is_another_person_s(
     policy.write_text('name = "ours"\n[rules.sign_off]\nrequired = true\nbecause = "two people"\n')
     monkeypatch.setenv("TRAVAS_POLICY", str(policy))
     monkeypatch.setattr("getpass.getuser", lambda: "ada")
-    for name, status in (("", 400), (" ADA ", 400), ("grace", 303)):
+    for name, status in (("", 409), (" ADA ", 409), ("grace", 303)):
         answer = bench.browser.post(f"/result/{record.id}/decide", data={"verdict": "approved", "name": name})
         assert answer.status_code == status
     assert [decision.name for decision in bench.get(record).decisions] == ["grace"]

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from travas import Ledger
 from travas.web.app import build
 from travas.web.drafts import Drafts
+from travas.web.jobs import Job
 from travas.web.releases import Archive
 from travas.web.security import Access
 from travas.web.workbench import Workbench
@@ -46,10 +47,10 @@ def browser(stranger: TestClient, access: Access) -> TestClient:
     return stranger
 
 
-def settled(browser: TestClient, bench: Workbench, number: str) -> str:
+def settled(browser: TestClient, job: Job) -> str:
     """Wait for a job as the page does, and return where it leads."""
-    bench.jobs[number].join(300)
-    answer = browser.get(f"/jobs/{number}", headers={"HX-Request": "true"})
+    job.join(300)
+    answer = browser.get(f"/jobs/{job.number}", headers={"HX-Request": "true"})
     return str(answer.headers["HX-Redirect"])
 
 
@@ -63,7 +64,7 @@ def drop(browser: TestClient, bench: Workbench) -> Callable[..., Any]:
         draft = bench.drafts.get(answer.url.path.rpartition("/")[2])
         assert draft is not None
         if draft.examining:
-            settled(browser, bench, draft.examining)
+            settled(browser, draft.examining)
         return draft
 
     return dropped

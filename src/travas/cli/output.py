@@ -106,7 +106,7 @@ def release_parts(released: Release, output: Path, stated_cases: int | None) -> 
         *named("content", [f"{figure.value} {figure.words}" for figure in decision.content]),
         *named("note", decision.missing),
         *_more_rows(released),
-        ("privacy", explain.promise(guarantee)),
+        ("privacy", explain.in_a_phrase(guarantee)),
         *named("warning", decision.warnings),
     ]
     if not guarantee.unit.is_case:

@@ -31,7 +31,7 @@ from ..mechanisms.synthesis import Synthesis
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.estimate import KeepCurve, intervals, keep_curve_of
 from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
-from ..releases.release import count_noun, counted_of, name_of
+from ..releases.release import Kind, count_noun, counted_of, name_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.durations import STANDS_OUT
@@ -242,6 +242,23 @@ def outlook(rule: Mechanism, cases: int | None = None) -> tuple[str, ...]:
     return (of_curve(half, always, count_noun(rule) + where) + share,)
 
 
+def in_short(
+    epsilon: Number, delta: Number, unit: PrivacyUnit, stated_cases: int | None
+) -> tuple[dict[Kind, str], Kind]:
+    """What each kind of release would keep, in a few words, and which one is recommended; from public numbers alone."""
+    made = mechanisms(epsilon, delta, unit)
+    enough, curve = enough_cases(made["synthetic log"]), keep_curve_of(made["variants"])
+    is_enough = stated_cases is None or stated_cases >= enough
+    of = "" if stated_cases is None else f" of {stated_cases:,}"
+    return {
+        "synthetic log": f"{'good' if is_enough else 'weak'} for {stated_cases:,} cases"
+        if of
+        else f"good from {enough:,} cases",
+        "process map": f"each number ± {2 * _pair_noise(cast(ProcessMap, made['process map'])):,.0f}{of}",
+        "variants": f"ways that {curve.first_above(HALF) if curve else 0:,} or more{of or ' cases'} take",
+    }, "synthetic log" if is_enough else "process map"
+
+
 def advice(made: dict[Alternative, Mechanism], stated_cases: int | None = None) -> tuple[str, ...]:
     """When to use which kind of release, in plain words, from public numbers alone."""
     rule = made["synthetic log"]
@@ -318,13 +335,18 @@ def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
             f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
             f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
         )
-    noise = rule.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
+    noise = _pair_noise(rule)
     return (
         activities,
         f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
         f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
         "noise",
     )
+
+
+def _pair_noise(rule: ProcessMap) -> float:
+    """The standard deviation of the number of cases of a pair, if cases have many different pairs."""
+    return rule.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
 
 
 def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OutputError
-from ..explain import promise
+from ..explain import in_a_phrase
 from ..log.escaped_names import escape_cell, escape_name
 from ..plots.html import map_assets, render
 from ..plots.map_graph import release_graph
@@ -82,7 +82,7 @@ def map_dot(release: MapRelease) -> str:
 
 def _headers(release: MapRelease) -> Iterator[str]:
     """What a file says about the map as a whole."""
-    yield f"{release.title}; {promise(release.guarantee)}"
+    yield f"{release.title}; {in_a_phrase(release.guarantee)}"
     yield from release.notices.values()
     yield f"about {release.expected_false_pairs:.1f} of the pairs are expected to be there by noise alone"
 
@@ -102,7 +102,7 @@ def map_page(release: Release) -> str:
     Names are escaped, and the policy in the page allows its own script and style only.
     """
     style = files(__package__).joinpath("templates/map_page.css").read_text(encoding="utf-8")
-    about = f"{release.headline}. {promise(release.guarantee)}."
+    about = f"{release.headline}. {in_a_phrase(release.guarantee)}."
     model = release_graph(release).model()
     values = {"title": release.title.capitalize(), "about": about, "model": model, **map_assets(style)}
     return render(__package__, "map_page.html", values) + "\n"

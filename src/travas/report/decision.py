@@ -63,15 +63,15 @@ class Decision:
             false = f"{release.expected_false_pairs:.1f} of them expected by noise alone"
             return (
                 Figure(f"{max(round(release.total.value), 0):,}", cases),
-                Figure(f"{len(release.activities):,}", "activities with their own node"),
-                Figure(f"{len(release.pairs):,}", f"pairs of activities that follow each other, {false}"),
+                Figure(f"{len(release.activities):,}", "activities"),
+                Figure(f"{len(release.pairs):,}", f"paths from one activity to the next, {false}"),
             )
         if kind == "process map":
             return ()
-        traces = Figure(f"{self.variants:,}", "different traces")
+        traces = Figure(f"{self.variants:,}", "variants")
         if isinstance(release, SyntheticRelease):
             measured = f"{explain.original_cases(self.mechanism, self.person)}: {between(release.quality().cases)}"
-            share = Figure(f"{release.share_released:.0%}", "of the cases have a variant that was released as such")
+            share = Figure(f"{release.share_released:.0%}", "of the cases have a variant of the original log")
             return Figure(f"{self.cases:,}", f"generated cases ({measured})"), traces, share
         if kind == "synthetic log":
             return Figure(f"{self.cases:,}", "generated cases"), traces

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .texts import protected_unit
 MOST_ROWS = 20_000
 """The most frequent variants that a screen can show; the files have all."""
 
-_STEPS, _VALUES = 12, 12
+_STEPS, _VALUES, _ROWS, _COVERED = 12, 12, 25, 80
 _SPANS = (("day", "D", 1), ("week", "W", 7), ("month", "M", 30), ("year", "Y", 366))
 _FEW_BARS = 64
 
@@ -39,6 +39,7 @@ def view_of(release: Release) -> dict[str, Any]:
         f"for {protected_unit(guarantee.unit, guarantee.unit.noun)}",
         "holds": guarantee.standing is not Standing.NOT_ESTABLISHED,
         "standing": str(guarantee.standing),
+        "promise": explain.promise(guarantee.epsilon, guarantee.delta, guarantee.unit.noun),
         "guess": explain.most_guesses(guarantee.epsilon, guarantee.delta),
         "use": decision.use,
         "warnings": decision.warnings,
@@ -76,6 +77,34 @@ def _variants(release: ReleasedLog) -> dict[str, Any]:
     ]
     noun = "generated cases" if isinstance(release, SyntheticRelease) else explain.pairs(release.mechanism)
     return {"names": names, "rows": rows, "number": len(traces), "total": sum(estimated) + missing, "noun": noun}
+
+
+def covering(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
+    """The variants of a view that cover a share of the cases: one page of those that contain what is searched."""
+    rows, names, total = content["rows"], content["names"], content["total"] or 1
+    sums = list(accumulate(row["cases"] for row in rows))
+    most = int(100 * sums[-1] / total) if sums else 0
+    coverage = min(_whole_number(query, "coverage", _COVERED), most)
+    needed = next((index + 1 for index, covered in enumerate(sums) if covered >= coverage / 100 * total), len(rows))
+    searched = query.get("search", "").strip()[:100]
+    wanted = {code for code, name in enumerate(names) if searched.casefold() in name.casefold()}
+    found = [row for row in rows[:needed] if not searched or any(code in wanted for code, _ in row["trace"])]
+    last = max(-(-len(found) // _ROWS), 1)
+    number = min(max(_whole_number(query, "page", 1), 1), last)
+    largest = max((row["cases"] for row in rows), default=1) or 1
+    shown = [
+        row | {"share": f"{row['cases'] / total:.1%}", "width": round(100 * row["cases"] / largest, 1)}
+        for row in found[(number - 1) * _ROWS : number * _ROWS]
+    ]
+    return {
+        "rows": shown, "first": (number - 1) * _ROWS, "coverage": coverage, "most": most, "needed": needed,
+        "found": len(found), "search": searched, "page": number, "last": last,
+    }  # fmt: skip
+
+
+def _whole_number(query: Mapping[str, str], name: str, default: int) -> int:
+    text = query.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
 
 
 # --------------------------------------------------------------------------------------------- times and attributes

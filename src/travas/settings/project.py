@@ -42,9 +42,11 @@ OFFERED: Mapping[ReleaseKind, tuple[str, ...]] = {
 """The mechanisms by kind of release. The first of a kind is its default."""
 
 _READ = [each.name for each in SETTINGS if each.section in ("log", "reading") and each.name != "log"]
-_OF_TIMES = ("zone", "resolution", "recorded", "longest_case")
+OF_TIMES = ("zone", "resolution", "recorded", "longest_case")
+"""The settings of the option `times` of a mechanism."""
+
 _RULES = [each.name for each in SETTINGS if each.section == "rules"]
-_DETAILS = ("times", *_OF_TIMES, "attributes", "event_attributes", *_RULES)
+_DETAILS = ("times", *OF_TIMES, "attributes", "event_attributes", *_RULES)
 _OPTIONS = [each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", *_DETAILS)]
 _PERIOD = ("every", "end_activity", "gap", "grace")
 
@@ -279,7 +281,7 @@ class Project:
         """Describe times, attributes and rules; a mechanism that releases none has no such options, and refuses them."""
         if mechanism not in MECHANISMS or "attributes" not in options_of(MECHANISMS[mechanism]):
             return {name: self.values[name] for name in _DETAILS if name in self.values}
-        times = {name: self.values[name] for name in _OF_TIMES if name in self.values}
+        times = {name: self.values[name] for name in OF_TIMES if name in self.values}
         if self.stated("times") == "none":
             for name in times:
                 raise ParameterError(f"{name} is set but times are left out; remove {name} or times", field=name)
@@ -333,7 +335,7 @@ class Project:
         """
         names = ("frequencies", "profile", "dataset", "guarantee")
         options: dict[str, Any] = {name: self.values[name] for name in names if name in self.values}
-        said_of_times = {*_OF_TIMES, "hours", "at_least"} & set(self.values)
+        said_of_times = {*OF_TIMES, "hours", "at_least"} & set(self.values)
         return Request(
             source=self.source,
             mechanism=self.mechanism(),

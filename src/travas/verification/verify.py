@@ -25,6 +25,9 @@ from .rewritten import check_content
 _FACTS = {"format", "frequencies", "profile", "notices", "abstractions", "sha256", "measurements", "assumptions"}
 """What a guarantee file states about the file of its release."""
 
+DIGEST_ONLY = "only the digest of this file was checked: of a process map, a .json file has the measurements"
+"""The note about a file that does not have what its numbers can be compared with."""
+
 
 @dataclass(frozen=True)
 class Verified:
@@ -109,5 +112,5 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         if kind_of(rebuilt) in EVENT_LOGS or suffix_of(file, RELEASE_SUFFIXES):
             check_content(file, rebuilt, stated, path)
         else:
-            notes += ("only the digest of this file was checked: of a process map, a .json file has the measurements",)
+            notes += (DIGEST_ONLY,)
     return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, notes)

@@ -19,7 +19,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from ..budget.ledger import Ledger
-from ..errors import ParameterError
+from ..errors import ParameterError, TravasError
 from . import check, release, result, start
 from .drafts import Drafts
 from .releases import Archive
@@ -41,7 +41,7 @@ def build(bench: Workbench, access: Access) -> Starlette:
     app = Starlette(
         routes=[*start.ROUTES, *release.ROUTES, *result.ROUTES, *check.ROUTES, Mount("/static", static)],
         middleware=[Middleware(Gate, access=access)],
-        exception_handlers={404: _missing, 405: _missing, Exception: _failed},
+        exception_handlers={404: _missing, 405: _missing, TravasError: _refused, Exception: _failed},
         lifespan=lifespan,
     )
     app.state.workbench = bench
@@ -50,6 +50,10 @@ def build(bench: Workbench, access: Access) -> Starlette:
 
 async def _missing(request: Request, error: Exception) -> Response:
     return page("error.html", 404, words="There is nothing at this address.")
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    return page("error.html", 409, words=in_words(error))
 
 
 async def _failed(request: Request, error: Exception) -> Response:

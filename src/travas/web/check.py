@@ -43,28 +43,25 @@ async def check(request: Request) -> Response:
             with (folder / _stored(str(upload.filename))).open("wb") as out:
                 shutil.copyfileobj(upload.file, out, 1 << 20)
     title = uploads[0].filename if len(uploads) == 1 else f"{len(uploads)} files"
-    job = Job(verified, folder, title, ended=lambda job: shutil.rmtree(folder, ignore_errors=True))
-    number = bench.start(job)
-    job.target = f"/check/{number}"
+    job = bench.start(Job(verified, folder, title, ended=lambda job: shutil.rmtree(folder, ignore_errors=True)))
+    job.target = f"/check/{job.number}"
     return go(request, job.target)
 
 
 async def show(request: Request) -> Response:
     """The seal, and the release as its reader sees it."""
-    number, panel = request.path_params["number"], request.path_params.get("panel", "")
-    job = workbench(request).jobs.get(number)
+    panel, job = request.path_params.get("panel", ""), workbench(request).jobs.get(request.path_params["number"])
     if job is None or job.task is not verified:
         return go(request, "/check")
     title = str(job.arguments[1])
     if not job.done:
-        return page("working.html", number=number, job=job, title=title, error="")
+        return page("working.html", job=job, title=title, error="")
     if job.error is not None:
-        return page(
-            "check.html", error=in_words(job.error), refused=isinstance(job.error, VerificationError), title=title
-        )
+        is_wrong = isinstance(job.error, VerificationError)
+        return page("check.html", error=in_words(job.error), refused=is_wrong, title=title)
     if job.result["view"] is None:
         return page("check.html", error="", seal=job.result, title=title)
-    return view_page(request, job.result["view"], f"/check/{number}", panel, seal=job.result, title=title)
+    return view_page(request, job.result["view"], job.target, panel, seal=job.result, title=title)
 
 
 def _stored(name: str) -> str:
@@ -77,8 +74,10 @@ def _stored(name: str) -> str:
 
 def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
     """Verify every guarantee among the files, with its release, and return what there is to see."""
-    from ..verification.opened import is_guarantee
-    from ..verification.verify import verify
+    from ..outputs.guarantee_file import guarantee_path, measurements_path
+    from ..report.view import view_of
+    from ..verification.opened import is_guarantee, open_release
+    from ..verification.verify import DIGEST_ONLY, verify
 
     watch("building and verifying the noise", 0.0)
     with known_as({f"{folder}/": "", f"{folder}\\": ""}):
@@ -87,17 +86,19 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
         found = sorted(folder.iterdir())
         guarantees = [path for path in found if is_guarantee(path)]
         if not guarantees:
-            raise LogError(
-                "there is no guarantee among the files; use the zip that travas made, or a release with its …guarantee.json"
-            )
-        pairs = [(path, _release_of(path, found, guarantees)) for path in guarantees]
-        checked = [verify(*pair) for pair in pairs]
-        view = _view([release for _, release in pairs if release is not None])
-    return {
-        "has_release": all(release is not None for _, release in pairs),
-        "notes": sorted({note for one in checked for note in one.notes}),
-        "view": view,
-    }
+            raise LogError("there is no guarantee among the files; use the zip, or a release with its …guarantee.json")
+        releases = [_release_of(path, found, guarantees) for path in guarantees]
+        checked = [verify(*pair) for pair in zip(guarantees, releases, strict=True)]
+        notes = {
+            note for release, one in zip(releases, checked, strict=True) for note in one.notes
+            if note != DIGEST_ONLY or not _is_that_of_the_json(release, releases)
+        }  # fmt: skip
+        # without its measurements, an event log cannot be shown
+        complete = (
+            path for path in releases if path and measurements_path(path).is_file() and guarantee_path(path).is_file()
+        )
+        view = next((view_of(open_release(path)) for path in complete), None)
+    return {"has_release": None not in releases, "notes": sorted(notes), "view": view}
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -106,9 +107,7 @@ def _unpack(path: Path, folder: Path) -> None:
         with zipfile.ZipFile(path) as packed:
             files = [one for one in packed.infolist() if not one.is_dir()]
             if len(files) > MOST_FILES or sum(one.file_size for one in files) > MOST_BYTES:
-                raise LogError(
-                    f"{path}: larger than any zip of a release; unpack it, and check the release and its guarantee"
-                )
+                raise LogError(f"{path}: larger than any zip of a release; unpack it, and check its files")
             for one in files:
                 with packed.open(one) as content, (folder / _stored(one.filename)).open("xb") as out:
                     shutil.copyfileobj(content, out, 1 << 20)
@@ -126,14 +125,15 @@ def _release_of(guarantee: Path, files: list[Path], guarantees: list[Path]) -> P
     return others[0] if len(guarantees) == len(others) == 1 else None
 
 
-def _view(releases: list[Path]) -> dict[str, Any] | None:
-    """What is shown of the first release that is complete; None if there are event logs without their measurements only."""
-    from ..outputs.guarantee_file import guarantee_path, measurements_path
-    from ..report.view import view_of
+def _is_that_of_the_json(release: Path | None, checked: list[Path | None]) -> bool:
+    """Whether a file is what the .json beside it is in this format, if that was checked with its own guarantee."""
     from ..verification.opened import open_release
 
-    complete = (path for path in releases if measurements_path(path).is_file() and guarantee_path(path).is_file())
-    return next((view_of(open_release(path)) for path in complete), None)
+    beside = release and release.with_suffix(".json")
+    if release is None or beside is None or beside not in checked:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        return open_release(beside).write(Path(folder) / release.name).read_bytes() == release.read_bytes()
 
 
 ROUTES = [

@@ -9,19 +9,18 @@ import asyncio
 import os
 import secrets
 import shutil
-import stat
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import attrs
-from filelock import FileLock, Timeout
 
 from ..budget.account import check_name
-from ..errors import LogError, OutputError, ParameterError, TravasError
+from ..errors import LogError, ParameterError, TravasError
+from ..outputs.private import working_folder
 from ..settings.project import OFFERED, Project
 from ..sources.doctor.diagnosis import LogDiagnosis, Observation, settings_of
 from ..sources.files import DATABASE_SUFFIXES, SUFFIXES, database_file, suffix_of, url_scheme
@@ -61,7 +60,7 @@ class Draft:
     `source` is the path or the URL of the log, and `title` its name as pages show it. `turn` counts what was released from
     the draft and the logs that it was about: a page of an earlier turn releases nothing. `applied` are the settings of the
     doctor that are in effect, and `undone` those that the owner has taken back. `errors` are about fields, `error` about the
-    last job. `budget` is the ε of a new data set.
+    last job. `has_kind` says whether the owner has chosen the kind of release. `budget` is the ε of a new data set.
     """
 
     id: str
@@ -73,10 +72,11 @@ class Draft:
     examined: Examined | None = None
     applied: dict[str, str] = attrs.field(factory=dict)
     undone: set[str] = attrs.field(factory=set)
-    examining: str = ""
-    releasing: str = ""
+    examining: Job | None = None
+    releasing: Job | None = None
     error: TravasError | None = None
     errors: dict[str, str] = attrs.field(factory=dict)
+    has_kind: bool = False
     budget: str = "4"
     looked_at: tuple[str, ...] = ()
     released: list[str] = attrs.field(factory=list)
@@ -121,11 +121,10 @@ class Draft:
             return "\n".join(self.project.items(role))
         return (found and found.roles.get(role)) or ""
 
-    def open_choices(self) -> Iterator[Any]:
+    def open_choices(self) -> list[Any]:
         """What the values of the log leave open, and the owner has not chosen."""
-        for choice in self.examined.diagnosis.choices if self.examined else ():
-            if choice.name not in self.project.values:
-                yield choice
+        choices = self.examined.diagnosis.choices if self.examined else ()
+        return [choice for choice in choices if choice.name not in self.project.values]
 
     def take_over(self, found: Examined) -> None:
         """Apply what the doctor proposes, but what the owner has set or taken back, and what is left open."""
@@ -148,10 +147,9 @@ class Draft:
                     self.take_over(job.result)
 
         with_form = {name: value for name, value in self.project.values.items() if name in _FORM}
-        try:
+        reading = DEFAULT_READING
+        with suppress(ParameterError):
             reading = attrs.evolve(self.project, values=with_form).reading()
-        except ParameterError:
-            reading = DEFAULT_READING
         return Job(examine, source, self.title, reading, target=f"/release/{self.id}", ended=ended)
 
 
@@ -159,10 +157,8 @@ class Drafts:
     """All drafts of a running server, and the folder of their uploads."""
 
     def __init__(self, parent: Path | None = None) -> None:
-        root = private_folder((parent or Path(tempfile.gettempdir())) / f"travas-web-{getattr(os, 'getuid', int)()}")
-        for left in root.iterdir():
-            _remove_abandoned(left)
-        self.path, self._lock = _own_folder(root)
+        root = (parent or Path(tempfile.gettempdir())) / f"travas-web-{getattr(os, 'getuid', int)()}"
+        self.path, self._lock = working_folder(root)
         self._drafts: dict[str, Draft] = {}
 
     def new(self) -> Draft:
@@ -175,6 +171,11 @@ class Drafts:
     def get(self, number: str) -> Draft | None:
         """The draft of an address."""
         return self._drafts.get(number)
+
+    @property
+    def open(self) -> list[Draft]:
+        """The drafts that have a log and were not released, the newest first."""
+        return [draft for draft in reversed(self._drafts.values()) if draft.source and not draft.released]
 
     def of_release(self, release: str) -> Draft | None:
         """The draft that a release was made from, while this server runs: it still has the log."""
@@ -202,10 +203,7 @@ class Drafts:
             return
         path = (database_file(text) or Path(text)).resolve()
         if not path.exists() or not any(path.is_relative_to(folder) for folder in folders):
-            raise ParameterError(
-                f"{text[:200]}: not a file in a folder that may be opened; start travas serve with --folder",
-                field="log",
-            )
+            raise ParameterError(f"{text[:200]}: not in a folder that travas serve may open (--folder)", field="log")
         draft.set_log(str(path), path.name, "original")
 
     def _folder(self, draft: Draft) -> Path:
@@ -222,9 +220,10 @@ class Drafts:
             values = Project.load(stored).values
         for key in NOT_HERE:
             if key in values:
-                raise ParameterError(f"{name[:200]}: {key} is not for the web app; use travas release", field="log")
+                words = f"{key} is for travas release: the web app makes one release at a time, with a guarantee"
+                raise ParameterError(f"{name[:200]}: {words}", field="log")
         kept = {key: value for key, value in values.items() if key not in (*FILES, "profile", "every")}
-        draft.project = Project(references="refuse").with_values(kept)
+        draft.project, draft.has_kind = Project(references="refuse").with_values(kept), True
 
     def close(self) -> None:
         """Delete all uploads."""
@@ -255,43 +254,3 @@ def examine(source: str, title: str, reading: Reading, watch: JobWatch) -> Exami
     roles = {role: recognised(role, table.columns) for role in COLUMNS}
     rows = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in table.head(_FIRST_ROWS).rows())
     return Examined(diagnosis, roles, tuple(table.columns), rows)
-
-
-# ---------------------------------------------------------------------------------------------------------- folders
-
-
-def private_folder(path: Path) -> Path:
-    """Make a folder that nobody else can enter, or check that it is one."""
-    try:
-        with suppress(FileExistsError):
-            path.mkdir(mode=0o700, parents=True)
-        status = path.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != getattr(os, "getuid", lambda: status.st_uid)():
-            raise OutputError(f"{path}: is not a folder of yours; remove it, or use another one", field="archive")
-        path.chmod(0o700)
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(f"{path}: cannot be used ({error.strerror}); use another folder", field="archive") from None
-    return path
-
-
-def _remove_abandoned(left: Path) -> None:
-    """Delete what a server has left that does not run any more."""
-    if left.is_symlink() or not left.is_dir():
-        left.unlink(missing_ok=True)
-        return
-    with suppress(Timeout, OSError), FileLock(left / ".lock", timeout=0):
-        shutil.rmtree(left, ignore_errors=True)
-
-
-def _own_folder(root: Path) -> tuple[Path, FileLock]:
-    """Make a folder and lock it. A server that starts at the same time may remove it before it is locked."""
-    while True:
-        path = Path(tempfile.mkdtemp(dir=root))
-        lock = FileLock(path / ".lock")
-        with suppress(Timeout, OSError):
-            lock.acquire(timeout=0)
-            if (path / ".lock").exists():
-                return path, lock
-            lock.release()

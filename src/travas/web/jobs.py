@@ -7,6 +7,7 @@ the server is killed.
 from __future__ import annotations
 
 import multiprocessing
+import secrets
 import signal
 import threading
 from collections.abc import Callable
@@ -40,6 +41,7 @@ class Job:
         ended: Callable[[Job], None] = lambda job: None,
     ) -> None:
         self.task, self.arguments, self.target, self.account, self.ended = task, arguments, target, account, ended
+        self.number = secrets.token_hex(8)
         self.words, self.share = "starting", 0.0
         self.result: Any = None
         self.error: TravasError | None = None

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import explain, pipeline
-from ..budget.account import Budget
+from ..budget.account import Account, Budget
 from ..budget.ledger import Ledger
 from ..errors import ParameterError, TravasError
 from ..mechanisms import MECHANISMS
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.registry import options_of
 from ..pipeline import LogOrigin, Outcome, Phase
-from ..releases.estimate import keep_curve_of
 from ..releases.release import Kind, kind_of
-from ..settings.project import OFFERED, Project
+from ..settings.project import OF_TIMES, OFFERED, Project
 from ..settings.table import BY_NAME, SETTINGS, Setting
-from ..trusted.numbers import exact, exact_epsilon
+from ..trusted.numbers import as_text, exact, exact_epsilon
 from .drafts import COLUMNS, FILES, NOT_HERE, Draft
 from .jobs import Job, JobWatch
 from .releases import RELEASE, Record, finish
 from .workbench import Workbench, go, in_words, known_as, page, workbench
-
-if TYPE_CHECKING:
-    from starlette.datastructures import FormData
 
 KINDS: Mapping[Kind, tuple[str, str]] = {
     "synthetic log": ("Data for tools", "synthetic log"),
@@ -95,94 +94,82 @@ def chosen_kind(project: Project) -> Kind:
 
 def facts_of(bench: Workbench, draft: Draft) -> Facts:
     """Work out what a page shows besides the settings themselves."""
-    errors = dict(draft.errors)
-    if draft.error is not None:
-        errors.setdefault(_place(draft.error, "go") if draft.examined else "log", in_words(draft.error))
-    mechanism: Mechanism | None = None
+    project, errors = draft.project, dict(draft.errors)
+    release: Mechanism | None = None
+    cases, ring, is_new, privacy, cautions = None, Ring(), False, "", tuple[str, ...]()
+    with _told(errors, "" if draft.examined else "log"):
+        if draft.error is not None:
+            raise draft.error
+    with _told(errors, "stated_cases"):
+        cases = project.stated_cases
+    with _told(errors):
+        release = project.mechanism()
+        project.reading()
+        release.guarantee()
+    if release is not None:
+        noun = release.unit.noun
+        privacy = explain.promise(release.epsilon, release.delta, noun)
+        cautions = explain.weak_protection(release.epsilon, release.delta, cases, noun)
+        if project.stated("dataset"):
+            ring, is_new = _budget(bench.ledger, draft, release, errors)
+    return Facts(*_outlook(project, cases), privacy, cautions, ring, is_new, errors)
+
+
+@contextmanager
+def _told(errors: dict[str, str], place: str = "") -> Iterator[None]:
+    """Tell an error at a place of the page, or at that of the setting that it is about."""
     try:
-        mechanism = draft.project.mechanism()
-        draft.project.reading()
-        mechanism.guarantee()
-    except TravasError as error:
-        errors.setdefault(_place(error, "go"), in_words(error))
-    cases = None
-    try:
-        cases = draft.project.stated_cases
-    except TravasError as error:
-        errors.setdefault("stated_cases", in_words(error))
-    keeps, recommended = _outlook(draft.project, cases)
-    ring, is_new = _budget(bench.ledger, draft, mechanism, errors)
-    privacy, cautions = "", tuple[str, ...]()
-    if mechanism is not None:
-        noun = mechanism.unit.noun
-        share = explain.in_percent(explain.best_guess(mechanism.epsilon, mechanism.delta))
-        privacy = f"At best {share} right instead of 50 % when guessing whether a given {noun} was in your log."
-        cautions = explain.weak_protection(mechanism.epsilon, mechanism.delta, cases, noun)
-    return Facts(keeps, recommended, privacy, cautions, ring, is_new, errors)
+        yield
+    except (TravasError, OSError) as error:
+        own = getattr(error, "field", "")
+        errors.setdefault(place or (own if own in ERRORS else "go"), in_words(error))
 
 
-def _place(error: TravasError, otherwise: str) -> str:
-    return error.field if error.field in ERRORS else otherwise
+def _outlook(project: Project, cases: int | None) -> tuple[Mapping[Any, str], Kind]:
+    """What each kind of release would keep, and which one is recommended."""
+    from ..evaluation.forecast import in_short
+
+    with suppress(TravasError):
+        return in_short(project.required("epsilon"), project.required("delta"), project.unit, cases)
+    return dict.fromkeys(KINDS, ""), "synthetic log"
 
 
-def _outlook(project: Project, cases: int | None) -> tuple[dict[Kind, str], Kind]:
-    """What each kind of release would keep, by ε, δ and the stated number of cases alone, and which one is recommended."""
-    from ..evaluation.forecast import DISTINCT_PAIRS, enough_cases, mechanisms
-    from ..releases.map_numbers import PAIRS
-
-    words: dict[Kind, str] = dict.fromkeys(KINDS, "")
-    try:
-        made: Any = mechanisms(project.required("epsilon"), project.required("delta"), project.unit)
-        enough = enough_cases(made["synthetic log"])
-        noise = 2 * made["process map"].noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
-        curve = keep_curve_of(made["variants"])
-        half = curve.first_above(explain.HALF) if curve else 0
-    except TravasError:
-        return words, "synthetic log"
-    of = "" if cases is None else f" of {cases:,}"
-    words["process map"] = f"numbers ± {noise:,.0f}{of} cases"
-    words["variants"] = f"those of {half:,} cases or more"
-    if cases is None:
-        words["synthetic log"] = f"good from {enough:,} cases"
-        return words, "synthetic log"
-    words["synthetic log"] = f"{'good' if cases >= enough else 'weak'} for {cases:,} cases"
-    return words, "synthetic log" if cases >= enough else "process map"
+def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
+    """What is left of a budget: ε, or how many more releases like this one."""
+    budget, left = account.budget, account.left
+    if budget is None:
+        return Ring(0, 0, as_text(account.spent[0]), "ε spent")
+    if left is None:
+        return Ring(float(100 * (account.delta_used or 0) / budget.delta), 0, "≈", "ε left")
+    spent = float(100 - 100 * left[0] / budget.epsilon)
+    if release is None:
+        return Ring(spent, 0, as_text(left[0]), "ε left")
+    possible = min(have // cost for have, cost in zip(left, (release.epsilon, release.delta), strict=True) if cost)
+    next_one = float(100 * release.epsilon / budget.epsilon) if possible else 0
+    return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "such releases\nleft")
 
 
-def _budget(ledger: Ledger, draft: Draft, mechanism: Mechanism | None, errors: dict[str, str]) -> tuple[Ring, bool]:
-    """The ring of the data set, and whether it would be created with this release."""
+def _budget(ledger: Ledger, draft: Draft, release: Mechanism, errors: dict[str, str]) -> tuple[Ring, bool]:
+    """The ring of a data set, and whether it would be created with this release. If it does not fit, what would fit."""
     dataset = draft.project.stated("dataset")
     account = next((each for each in ledger.accounts() if each.name == dataset), None)
-    if not dataset or mechanism is None:
-        return Ring(), account is None
     is_new = account is None
-    try:
-        budget = new_budget(draft, mechanism) if account is None else account.budget
-    except TravasError as error:
-        errors.setdefault("budget", in_words(error))
+    with _told(errors, "budget"):
+        account = account or Account(dataset, new_budget(draft, release), ())
+    if account is None:
         return Ring(), is_new
-    if budget is None:
-        return Ring(0, 0, "∞", "no limit"), is_new
-    left = (budget.epsilon, budget.delta) if account is None else account.left
-    if left is None:
-        used = (account.delta_used if account else None) or Fraction(0)
-        return Ring(float(100 * used / budget.delta), 0, "≈", "composed exactly"), is_new
-    possible = min(have // cost for have, cost in zip(left, (mechanism.epsilon, mechanism.delta), strict=True) if cost)
-    spent, cost = (float(100 * part / budget.epsilon) for part in (budget.epsilon - left[0], mechanism.epsilon))
-    if possible < 1:
-        errors.setdefault("dataset", f"the budget does not allow this: {account.remainder if account else budget} left")
-        return Ring(min(spent, 100), 0, "0", "such releases\nleft"), is_new
-    return Ring(spent, cost, f"{possible - 1:,}", "such releases\nleft"), is_new
+    place, words = ("budget", "raise the budget, or ") if is_new else ("dataset", "the budget does not allow this: ")
+    for name, have, cost in zip("εδ", account.left or (), (release.epsilon, release.delta), strict=False):
+        if have < cost:
+            fitting = f"choose {name} at most {as_text(have)}" if have else "nothing is left of it"
+            errors.setdefault(place, words + fitting)
+    return ring_of(account, release), is_new
 
 
-def new_budget(draft: Draft, mechanism: Mechanism) -> Budget:
+def new_budget(draft: Draft, release: Mechanism) -> Budget:
     """The budget of a data set that is created with this release: its δ allows as many releases as its ε."""
-    try:
-        epsilon = exact(draft.budget, "budget")
-    except ParameterError as error:
-        error.field = "budget"
-        raise
-    return Budget(epsilon, max(_DELTA_OF_NEW, mechanism.delta * max(1, math.ceil(epsilon / mechanism.epsilon))))
+    epsilon = exact(draft.budget, "budget")
+    return Budget(epsilon, max(_DELTA_OF_NEW, release.delta * max(1, math.ceil(epsilon / release.epsilon))))
 
 
 # ------------------------------------------------------------------------------------------------- what a form says
@@ -196,26 +183,48 @@ def take(draft: Draft, form: FormData) -> None:
     draft.budget = str(form.get("budget", draft.budget)).strip()
     for kind, offered in OFFERED.items():
         if kind == form.get("kind") != chosen_kind(draft.project):
-            draft.set("mechanism", offered[0])
+            _release_by(draft, offered[0])
+    mechanism = str(form.get("mechanism", ""))  # of the kind before, if another kind was chosen
+    if mechanism in OFFERED[chosen_kind(draft.project)] and mechanism != draft.project.stated("mechanism"):
+        _release_by(draft, mechanism)
     for each in _SHOWN:
-        text = str(form.get(each.name, "")).strip()
-        if each.name not in form or text == shown_value(draft, each):
+        before = shown_value(draft, each)
+        text = str(form.get(each.name, before)).strip()
+        if each.name == "mechanism" or text == before.strip() or not _has(draft, each):
             continue
-        if each.name == "mechanism" and text not in OFFERED[chosen_kind(draft.project)]:
-            continue  # of the kind before
-        try:
-            draft.set(each.name, _stated(each, text))
+        with _told(draft.errors, each.name):
+            draft.set(each.name, (text.splitlines() if "list" in each.kind else text) if text else None)
             draft.changed(each.name)
-        except TravasError as error:
-            draft.errors[each.name] = in_words(error)
     if not draft.project.stated("unit"):
         draft.set("max_cases", None)
 
 
-def _stated(setting: Setting, text: str) -> object:
-    if not text:
-        return None
-    return text.splitlines() if setting.kind in ("list", "list or file") else text
+def _release_by(draft: Draft, mechanism: str, chosen: bool = True) -> None:
+    """Change the mechanism, and remove what only the one before has."""
+    draft.set("mechanism", mechanism)
+    draft.has_kind |= chosen
+    for each in EXPERT:
+        if not _has(draft, each):
+            draft.set(each.name, None)
+
+
+def _has(draft: Draft, setting: Setting) -> bool:
+    """Whether the mechanism of a draft has a setting."""
+    if setting.name == "frequencies":
+        return chosen_kind(draft.project) == "variants"
+    made = MECHANISMS.get(draft.project.stated("mechanism"))
+    if made is None or setting.section not in ("mechanism", "rules") or setting.name == "mechanism":
+        return True
+    option = "rules" if setting.section == "rules" else "times" if setting.name in OF_TIMES else setting.name
+    return option in options_of(made)
+
+
+def follow(draft: Draft) -> None:
+    """Select the kind that is recommended, until the owner has chosen one."""
+    with suppress(TravasError):
+        best = _outlook(draft.project, draft.project.stated_cases)[1]
+        if not draft.has_kind and best != chosen_kind(draft.project):
+            _release_by(draft, OFFERED[best][0], chosen=False)
 
 
 def shown_value(draft: Draft, setting: Setting) -> str:
@@ -241,11 +250,9 @@ def draw(
         return pipeline.run(replace(request, origin=origin, approval=approval), watch)
 
 
-def make(
-    project: Project, source: str, title: str, origin: LogOrigin, record: Record, folder: Path, watch: JobWatch
-) -> None:
+def make(project: Project, source: str, origin: LogOrigin, record: Record, folder: Path, watch: JobWatch) -> None:
     """Make a release and everything that belongs to it, in its folder. Runs in the process of a job."""
-    outcome = draw(project, source, title, origin, record.id, folder / RELEASE, watch)
+    outcome = draw(project, source, record.title, origin, record.id, folder / RELEASE, watch)
     with outcome.after_release():
         finish(folder, record)
 
@@ -257,9 +264,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
     if not any(account.name == dataset for account in bench.ledger.accounts()):
         budget = new_budget(draft, mechanism)
         bench.ledger.create_budget(dataset, epsilon=budget.epsilon, delta=budget.delta)
-    record = bench.archive.begin(
-        project.values, draft.title, dataset, kind_of(mechanism), bench.ledger.path, draft.looked_at
-    )
+    record = bench.archive.begin(project, draft.title, bench.ledger.path, draft.looked_at)
 
     def ended(job: Job) -> None:
         references = [entry.approval.reference for entry in bench.ledger.history()] if job.charging else []
@@ -275,7 +280,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
             bench.said[record.id] = in_words(job.error)
 
     charged = project.with_values({"ledger": str(bench.ledger.path)})
-    task = partial(make, charged, draft.source, draft.title, draft.origin, record, bench.archive.folder(record.id))
+    task = partial(make, charged, draft.source, draft.origin, record, bench.archive.folder(record.id))
     draft.releasing = bench.start(Job(task, target=f"/release/{draft.id}", account=dataset, ended=ended))
 
 
@@ -285,7 +290,7 @@ def begin(bench: Workbench, draft: Draft) -> None:
 async def show(request: Request) -> Response:
     """The page of a draft. A log that was not examined yet is examined."""
     bench, draft = _find(request)
-    if draft.is_unread and not bench.is_running(draft.examining):
+    if draft.is_unread and not _running(draft.examining):
         draft.examining = bench.start(draft.examination())
     return await _page(bench, draft, "release.html")
 
@@ -293,13 +298,14 @@ async def show(request: Request) -> Response:
 async def change(request: Request) -> Response:
     """Take over changed fields, take back what the doctor has set, or show the values, which is recorded."""
     bench, draft = _find(request)
-    form = await request.form()
+    form, before = await request.form(), draft.project.stated("mechanism")
     take(draft, form)
+    await asyncio.to_thread(follow, draft)
     if (name := str(form.get("undo", ""))) in draft.applied:
         draft.take_back(name)
     if "look" in form:
         draft.looked_at = tuple(dict.fromkeys((*draft.looked_at, VALUES)))
-    return await _answer(request, bench, draft)
+    return await _answer(request, bench, draft, before, str(form.get("kind", "")))
 
 
 async def start_release(request: Request) -> Response:
@@ -307,14 +313,11 @@ async def start_release(request: Request) -> Response:
     bench, draft = _find(request)
     form = await request.form()
     async with draft.lock:
-        if not bench.is_running(draft.releasing):
+        if not _running(draft.releasing):
             take(draft, form)
-            try:
+            with _told(draft.errors):
                 _check(draft, str(form.get("turn", "")), await asyncio.to_thread(facts_of, bench, draft))
                 await asyncio.to_thread(begin, bench, draft)
-            except (TravasError, OSError) as error:
-                place = _place(error, "go") if isinstance(error, TravasError) else "go"
-                draft.errors.setdefault(place, in_words(error))
     return await _answer(request, bench, draft)
 
 
@@ -347,21 +350,25 @@ def _find(request: Request) -> tuple[Workbench, Draft]:
     return bench, draft
 
 
-async def _answer(request: Request, bench: Workbench, draft: Draft) -> Response:
-    """What has changed, for HTMX. A log that is to be read in another form needs the whole page."""
-    if "hx-request" in request.headers and not draft.is_unread:
-        return await _page(bench, draft, "facts.html")
-    return go(request, f"/release/{draft.id}")
+def _running(job: Job | None) -> Job | None:
+    return job if job is not None and not job.done else None
 
 
-async def _page(bench: Workbench, draft: Draft, template: str) -> Response:
+async def _answer(request: Request, bench: Workbench, draft: Draft, before: str = "", selected: str = "") -> Response:
+    """What has changed, for HTMX, of a page with this mechanism and kind. A log in another form needs the whole page."""
+    if "hx-request" not in request.headers or draft.is_unread:
+        return go(request, f"/release/{draft.id}")
+    return await _page(bench, draft, "facts.html", before, selected)
+
+
+async def _page(bench: Workbench, draft: Draft, template: str, before: str = "", selected: str = "") -> Response:
     left_open = {choice.name for choice in draft.open_choices()}
     return page(
         template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=chosen_kind(draft.project),
-        kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open], value=partial(shown_value, draft),
-        settings=BY_NAME, swap=template == "facts.html", places=ERRORS, jobs=bench.jobs, looked=VALUES in draft.looked_at,
-        releasing=bench.is_running(draft.releasing) and draft.releasing,
-        examining=bench.is_running(draft.examining) and draft.examining,
+        kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open and _has(draft, each)],
+        value=partial(shown_value, draft), settings=BY_NAME, swap=template == "facts.html", places=ERRORS,
+        looked=VALUES in draft.looked_at, releasing=_running(draft.releasing), examining=_running(draft.examining),
+        moved=selected not in ("", chosen_kind(draft.project)), renewed=before not in ("", draft.project.stated("mechanism")),
         datasets=[account.name for account in bench.ledger.accounts() if account.name],
         mechanisms=OFFERED[chosen_kind(draft.project)],
     )  # fmt: skip
@@ -372,11 +379,10 @@ async def _page(bench: Workbench, draft: Draft, template: str) -> Response:
 
 async def progress(request: Request) -> Response:
     """The progress of a job; when it has ended, the browser goes on to its target."""
-    number = request.path_params["job"]
-    job = workbench(request).jobs.get(number)
+    job = workbench(request).jobs.get(request.path_params["job"])
     if job is None or job.done:
-        return go(request, "/" if job is None else job.target)
-    return page("progress.html", job=job, number=number)
+        return go(request, job.target if job else "/")
+    return page("progress.html", job=job)
 
 
 async def cancel(request: Request) -> Response:
@@ -411,7 +417,7 @@ async def preview(request: Request) -> Response:
         raise HTTPException(404)
     if (kind, epsilon) not in bench.pictures:
         bench.pictures[kind, epsilon] = bench.start(Job(made_up, kind, epsilon))
-    job = bench.jobs[bench.pictures[kind, epsilon]]
+    job = bench.pictures[kind, epsilon]
     return JSONResponse(job.result, 200 if job.result else 404 if job.done else 202)
 
 

@@ -14,7 +14,6 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,16 +21,16 @@ import attrs
 from cattrs import Converter
 from filelock import FileLock, Timeout
 
-from ..budget.account import Account
+from ..budget.account import Account, now
 from ..budget.ledger import Ledger
 from ..errors import OutputError, TravasError, one_of
 from ..outputs.atomic import atomic_output, is_interrupted, is_reserved, reserved
 from ..outputs.guarantee_file import guarantee_path
+from ..outputs.private import private_folder
 from ..outputs.readme_file import readme_path, release_files
-from ..releases.release import Kind, Release
+from ..releases.release import Kind, Release, kind_of
 from ..settings.project import Project
 from ..settings.series import about_release
-from .drafts import private_folder
 from .jobs import JobWatch
 
 RELEASE = "release.json"
@@ -132,18 +131,11 @@ class Archive:
         self.path = private_folder(path)
         self._locks: dict[str, FileLock] = {}
 
-    def begin(
-        self,
-        settings: Mapping[str, Any],
-        title: str,
-        dataset: str,
-        kind: Kind,
-        ledger: Path,
-        looked_at: tuple[str, ...] = (),
-    ) -> Record:
+    def begin(self, project: Project, title: str, ledger: Path, looked_at: tuple[str, ...] = ()) -> Record:
         """Make the folder of a release that is about to be charged. Until it has `ended`, this server works on it."""
-        values = {name: value for name, value in settings.items() if name != "log"}  # of the log only its title is kept
-        made = Record(secrets.token_hex(8), now(), dataset, kind, title, values, str(ledger.resolve()), looked_at)
+        values = {name: value for name, value in project.values.items() if name != "log"}  # only its title is kept
+        dataset, kind, charged = project.stated("dataset"), kind_of(project.mechanism()), str(ledger.resolve())
+        made = Record(secrets.token_hex(8), now(), dataset, kind, title, values, charged, looked_at)
         try:
             self.folder(made.id).mkdir(mode=0o700)
             self._locks[made.id] = lock = FileLock(self.folder(made.id) / _LOCK, thread_local=False)
@@ -167,8 +159,7 @@ class Archive:
 
     def records(self) -> list[Record]:
         """All records, the newest first, whether charged or not."""
-        names = [path.name for path in self.path.iterdir() if path.is_dir()] if self.path.is_dir() else []
-        found = [record for name in names if (record := self.get(name)) is not None]
+        found = filter(None, (self.get(path.name) for path in self.path.iterdir() if path.is_dir()))
         return sorted(found, key=lambda record: record.asked, reverse=True)
 
     def decide(self, release: str, decision: Decision) -> Record:
@@ -198,15 +189,14 @@ class Archive:
 
     def is_running(self, release: str) -> bool:
         """Whether a server works on a release, or a process that has survived its server."""
+        lock = self.folder(release) / _LOCK
         if is_reserved(self.folder(release) / RELEASE):
             return True
-        if release in self._locks or not (self.folder(release) / _LOCK).exists():
-            return release in self._locks
-        try:
-            with FileLock(self.folder(release) / _LOCK, timeout=0):
-                return False
-        except (Timeout, OSError):
-            return True
+        if not lock.exists():
+            return False
+        with suppress(Timeout, OSError), FileLock(lock, timeout=0):
+            return False
+        return True
 
     def tidy(self, ledger: Ledger) -> None:
         """Complete or remove what a killed server has left: half-published files, deleted files, what was not charged."""
@@ -263,11 +253,6 @@ class Archive:
 
 
 _converter = Converter(forbid_extra_keys=True, detailed_validation=False)
-
-
-def now() -> str:
-    """The present time in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _read(folder: Path) -> Record | None:
@@ -354,16 +339,8 @@ def _write_report(path: Path, record: Record, release: Release, data: Path) -> N
     project, account, decision = record.project, account_of(record), record.decision
     approved = f"{decision.name}, {decision.time[:10]}" if decision and decision.verdict == "approved" else ""
     write_report(
-        guarantee_path(data),
-        data,
-        path,
-        reason=project.stated("reason"),
-        account=account if account is not None and account.name else None,
-        existing="replace",
-        stated_cases=project.stated_cases,
-        policy=Policy.applying(project.policy()),
-        signed_off_by=approved or project.stated("signed_off_by"),
-        decisions=tuple(map(str, record.decisions)),
-        looked_at=record.looked_at,
-        made=release,
-    )
+        guarantee_path(data), data, path, reason=project.stated("reason"), existing="replace", made=release,
+        account=account if account is not None and account.name else None, stated_cases=project.stated_cases,
+        policy=Policy.applying(project.policy()), signed_off_by=approved or project.stated("signed_off_by"),
+        decisions=tuple(map(str, record.decisions)), looked_at=record.looked_at,
+    )  # fmt: skip

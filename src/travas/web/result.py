@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import json
 from collections.abc import Callable, Mapping
-from itertools import accumulate
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +15,23 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ..budget.account import Account
+from ..budget.account import Account, now
 from ..budget.policy import Policy
-from ..errors import TravasError
+from ..errors import ParameterError
+from ..report.view import covering
 from ..sources.files import url_scheme
 from ..trusted.numbers import as_text
 from .drafts import Draft
 from .jobs import Job, JobWatch
-from .releases import RELEASE, STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish, now
+from .releases import RELEASE, STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish
 from .workbench import Workbench, go, in_words, known_as, page, workbench
 
 PANELS = {
-    "variants": "Variants",
-    "times": "Times",
-    "attributes": "Attributes",
-    "compare": "Before and after",
-    "details": "Details",
-}
+    "variants": "Variants", "times": "Times", "attributes": "Attributes", "compare": "Before and after", "details": "Details"
+}  # fmt: skip
 """The panels beside the map, by address."""
 
-_ROWS, _COVERED = 25, 80
+_OF_OWNERS = ("record", "account", "cost", "said", "compared", "job", "seal")
 _LONGEST = 500
 
 
@@ -47,52 +44,28 @@ async def show(request: Request) -> Response:
     if record.state != "released":
         said = f" {bench.said[record.id]}" if record.id in bench.said else ""
         return page("error.html", 404, words=f"{record.title}: {STATEMENTS[record.state]}{said}")
-    folder = bench.archive.folder(record.id)
-    number, job = _finishing(bench, record, again="again" in request.query_params)
+    folder, job = bench.archive.folder(record.id), _finishing(bench, record, again="again" in request.query_params)
     if not (folder / VIEW).is_file():
-        return page("working.html", number=number, job=job, title=record.title, error=_error(job))
+        return page("working.html", job=job, title=record.title, error=_error(job))
     view = json.loads((folder / VIEW).read_text(encoding="utf-8"))
     compared, account = _last(bench, compared_with_log, record), await asyncio.to_thread(account_of, record)
     return view_page(
-        request,
-        view,
-        f"/result/{record.id}",
-        panel,
-        record=record,
-        account=account,
-        cost=_cost(record, account),
-        number=number,
-        job=job,
-        finish_error=_error(job),
-        said=bench.said.get(record.id, ""),
-        compared=compared[1] if compared else None,
-        compared_number=compared[0] if compared else "",
-        compared_error=_error(compared[1] if compared else None),
-        can_compare=_draft_of(bench, record) is not None,
-        needs_other=_needs_other(),
-    )
+        request, view, f"/result/{record.id}", panel, record=record, account=account, cost=_cost(record, account), job=job,
+        finish_error=_error(job), said=bench.said.get(record.id, ""), compared=compared, compared_error=_error(compared),
+        can_compare=_draft_of(bench, record) is not None, needs_other=_needs_other(),
+    )  # fmt: skip
 
 
 def view_page(request: Request, view: Mapping[str, Any], base: str, panel: str, **values: Any) -> Response:
     """A release as its reader sees it; with a record, as its owner does."""
-    hidden = {"variants": not view["variants"], "times": not view["times"], "attributes": not view["attributes"]}
-    hidden |= {"compare": "record" not in values}
-    panels = {name: words for name, words in PANELS.items() if not hidden.get(name)}
-    defaults = {
-        "record": None,
-        "account": None,
-        "cost": "",
-        "said": "",
-        "compared": None,
-        "number": "",
-        "job": None,
-        "seal": None,
-    }
-    values = defaults | values | {"view": view, "base": base, "panel": panel if panel in panels else ""}
+    shown = {name: view[name] for name in ("variants", "times", "attributes")}
+    shown |= {"compare": "record" in values, "details": True}
+    panels = {name: words for name, words in PANELS.items() if shown[name]}
+    values = dict.fromkeys(_OF_OWNERS) | values | {"view": view, "base": base, "panels": panels}
     if panel == "variants" and view["variants"]:
-        values |= {"variants": _variants(view["variants"], request.query_params)}
+        values |= {"variants": covering(view["variants"], request.query_params)}
     is_part = "hx-request" in request.headers and request.headers.get("hx-target") == "side"
-    return page("side.html" if is_part else "result.html", panels=panels, **values)
+    return page("side.html" if is_part else "result.html", panel=panel if panel in panels else "", **values)
 
 
 def _cost(record: Record, account: Account | None) -> str:
@@ -104,63 +77,27 @@ def _cost(record: Record, account: Account | None) -> str:
     return f"Cost: ε = {record.settings.get('epsilon', '')} of {account.label}{rest}."
 
 
-def _variants(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
-    """The variants that cover a share of the cases, one page of those that contain what is searched."""
-    rows, names, total = content["rows"], content["names"], content["total"] or 1
-    sums = list(accumulate(row["cases"] for row in rows))
-    most = int(100 * sums[-1] / total) if sums else 0
-    coverage = min(_number(query, "coverage", _COVERED), most)
-    needed = next((index + 1 for index, covered in enumerate(sums) if covered >= coverage / 100 * total), len(rows))
-    searched = query.get("search", "").strip()[:100]
-    wanted = {code for code, name in enumerate(names) if searched.casefold() in name.casefold()}
-    found = [row for row in rows[:needed] if not searched or any(code in wanted for code, _ in row["trace"])]
-    last = max(-(-len(found) // _ROWS), 1)
-    number = min(max(_number(query, "page", 1), 1), last)
-    largest = max((row["cases"] for row in rows), default=1) or 1
-    return {
-        "rows": [
-            row | {"share": f"{row['cases'] / total:.1%}", "width": round(100 * row["cases"] / largest, 1)}
-            for row in found[(number - 1) * _ROWS : number * _ROWS]
-        ],
-        "first": (number - 1) * _ROWS,
-        "coverage": coverage,
-        "most": most,
-        "needed": needed,
-        "found": len(found),
-        "search": searched,
-        "page": number,
-        "last": last,
-    }
-
-
-def _number(query: Mapping[str, str], name: str, default: int) -> int:
-    text = query.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
-
-
 # --------------------------------------------------------------------------------------------------- files and jobs
 
 
-def _last(bench: Workbench, task: Callable[..., Any], record: Record) -> tuple[str, Job] | None:
+def _last(bench: Workbench, task: Callable[..., Any], record: Record) -> Job | None:
     """The last job of this kind for a release."""
-    jobs = [(number, job) for number, job in bench.jobs.items() if job.task is task]
-    return next((found for found in reversed(jobs) if found[1].arguments[1].id == record.id), None)
+    jobs = [job for job in bench.jobs.values() if job.task is task and job.arguments[1].id == record.id]
+    return jobs[-1] if jobs else None
 
 
 def _error(job: Job | None) -> str:
     return in_words(job.error) if job is not None and job.error is not None else ""
 
 
-def _finishing(bench: Workbench, record: Record, again: bool) -> tuple[str, Job | None]:
+def _finishing(bench: Workbench, record: Record, again: bool) -> Job | None:
     """The job that writes what is missing of the files to hand over, which is started if needed; None if all is there."""
-    folder = bench.archive.folder(record.id)
+    folder, last = bench.archive.folder(record.id), _last(bench, finish, record)
     if (folder / record.bundle).is_file():
-        return "", None
-    last = _last(bench, finish, record)
-    if last is not None and (not last[1].done or (last[1].error is not None and not again)):
+        return None
+    if last is not None and (not last.done or (last.error is not None and not again)):
         return last
-    job = Job(finish, folder, record, target=f"/result/{record.id}")
-    return bench.start(job), job
+    return bench.start(Job(finish, folder, record, target=f"/result/{record.id}"))
 
 
 async def download(request: Request) -> Response:
@@ -191,22 +128,17 @@ async def decide(request: Request) -> Response:
     verdict: Verdict = "rejected" if form.get("verdict") == "rejected" else "approved"
     name, owner = typed["name"], _owner()
     if _needs_other() and name.casefold() in ("", owner.casefold()):
-        words = "the policy requires a sign-off: enter the name of another person than the owner"
-        return page("error.html", 400, words=f"{record.title}: {words}")
+        raise ParameterError("the policy requires a sign-off: enter the name of another person than the owner")
     decision = Decision(verdict, name or owner, now(), typed["recipients"], typed["comment"])
-    try:
-        await asyncio.to_thread(workbench(request).archive.decide, record.id, decision)
-    except TravasError as error:
-        return page("error.html", 409, words=in_words(error))
+    await asyncio.to_thread(workbench(request).archive.decide, record.id, decision)
     return go(request, f"/result/{record.id}")
 
 
 def _owner() -> str:
     """The user of this machine."""
-    try:
+    with suppress(OSError, KeyError, ImportError):
         return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # a container without a name for its user
-        return "the owner"
+    return "the owner"  # who has no name on this machine
 
 
 def _needs_other() -> bool:
@@ -218,10 +150,7 @@ def _needs_other() -> bool:
 async def delete(request: Request) -> Response:
     """Delete the files of a release."""
     record, _ = _released(request)
-    try:
-        await asyncio.to_thread(workbench(request).archive.delete, record.id)
-    except TravasError as error:
-        return page("error.html", 409, words=in_words(error))
+    await asyncio.to_thread(workbench(request).archive.delete, record.id)
     return go(request, "/")
 
 
@@ -238,12 +167,9 @@ def _draft_of(bench: Workbench, record: Record) -> Draft | None:
 async def compare(request: Request) -> Response:
     """Compare the release with the original log. The next release from this log says that it was looked at."""
     bench, (record, folder) = workbench(request), _released(request)
-    target, draft, last = (
-        f"/result/{record.id}/compare",
-        _draft_of(bench, record),
-        _last(bench, compared_with_log, record),
-    )
-    if draft is not None and (last is None or last[1].done):
+    target, draft = f"/result/{record.id}/compare", _draft_of(bench, record)
+    last = _last(bench, compared_with_log, record)
+    if draft is not None and (last is None or last.done):
         draft.looked_at = tuple(dict.fromkeys((*draft.looked_at, "the comparison of a release with the original log")))
         bench.start(Job(compared_with_log, draft.source, record, folder / RELEASE, target=target))
     return go(request, target)

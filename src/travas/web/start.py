@@ -6,66 +6,38 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-import attrs
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ..budget.account import Account
 from ..errors import TravasError
 from ..sources.files import suffix_of
-from ..trusted.numbers import as_text
 from .drafts import LOG_SUFFIXES
-from .release import KINDS, Ring
-from .releases import Record
+from .release import KINDS, Ring, ring_of
+from .releases import PICTURE, Record
 from .workbench import Workbench, go, in_words, page, workbench
 
-THUMBNAIL = "map.svg"
 _MOST_FILES = 200
-
-
-@attrs.frozen
-class Card:
-    """A data set with its releases, the newest first."""
-
-    name: str
-    ring: Ring
-    records: tuple[Record, ...]
 
 
 def first_page(bench: Workbench, error: str = "", status: int = 200) -> Response:
     """The first screen."""
+    cards, folder = list[tuple[str, Ring, list[Record]]](), bench.archive.folder
     try:
-        cards = tuple(_cards(bench))
+        records = bench.archive.records()
+        for account in bench.ledger.accounts():
+            own = [each for each in records if each.dataset == account.label and each.state != "deleted"]
+            cards.append((account.label, ring_of(account), own))
     except (TravasError, OSError) as problem:
-        cards, error = (), error or in_words(problem)
-    waiting = [each for card in cards for each in card.records if each.state == "released" and not each.decisions]
-    thumbnails = {
-        each.id for card in cards for each in card.records if (bench.archive.folder(each.id) / THUMBNAIL).is_file()
-    }
+        error = error or in_words(problem)
+    cards.sort(key=lambda card: card[2][0].asked if card[2] else "", reverse=True)
+    shown = [each for _, _, own in cards for each in own]
     return page(
-        "start.html", status, error=error, cards=cards, waiting=waiting, thumbnails=thumbnails, kinds=KINDS,
+        "start.html", status, error=error, cards=cards, kinds=KINDS, drafts=bench.drafts.open,
+        waiting=[each for each in shown if each.state == "released" and not each.decisions],
+        thumbnails={each.id for each in shown if (folder(each.id) / PICTURE).is_file()},
         files=list(_files(bench.folders)), suffixes=",".join((*LOG_SUFFIXES, ".toml")),
     )  # fmt: skip
-
-
-def _cards(bench: Workbench) -> Iterator[Card]:
-    """All accounts: those with the newest releases first."""
-    records = bench.archive.records()
-    cards = [
-        Card(account.label, _ring(account), tuple(each for each in records if each.dataset == account.label))
-        for account in bench.ledger.accounts()
-    ]
-    yield from sorted(cards, key=lambda card: card.records[0].asked if card.records else "", reverse=True)
-
-
-def _ring(account: Account) -> Ring:
-    """What is left of a budget."""
-    if account.budget is None:
-        return Ring(0, 0, as_text(account.spent[0]), "ε spent")
-    if (left := account.left) is None:
-        return Ring(float(100 * (account.delta_used or 0) / account.budget.delta), 0, "≈", "ε left")
-    return Ring(100 - float(100 * left[0] / account.budget.epsilon), 0, as_text(left[0]), "ε left")
 
 
 def _files(folders: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
@@ -102,7 +74,7 @@ async def create(request: Request) -> Response:
 async def thumbnail(request: Request) -> Response:
     """The small picture of a release."""
     bench, release = workbench(request), request.path_params["release"]
-    path = bench.archive.folder(release) / THUMBNAIL
+    path = bench.archive.folder(release) / PICTURE
     if bench.archive.get(release) is None or not path.is_file():
         return Response(status_code=404)
     return FileResponse(path, media_type="image/svg+xml")

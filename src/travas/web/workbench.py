@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,19 +34,14 @@ class Workbench:
     drafts: Drafts
     folders: tuple[Path, ...] = ()
     jobs: dict[str, Job] = attrs.field(factory=dict)
-    pictures: dict[tuple[str, str], str] = attrs.field(factory=dict)
+    pictures: dict[tuple[str, str], Job] = attrs.field(factory=dict)
     said: dict[str, str] = attrs.field(factory=dict)
 
-    def start(self, job: Job) -> str:
-        """Start a job and return the number under which a page asks for its progress, at `/jobs/NUMBER`."""
-        number = secrets.token_hex(8)
-        self.jobs[number] = job
+    def start(self, job: Job) -> Job:
+        """Start a job. A page asks for its progress at `/jobs/NUMBER`."""
+        self.jobs[job.number] = job
         job.start()
-        return number
-
-    def is_running(self, number: str) -> bool:
-        """Whether a job of this number runs."""
-        return number in self.jobs and not self.jobs[number].done
+        return job
 
     def close(self) -> None:
         """End what can be ended and wait for what is paid for; then delete the uploads."""

@@ -29,13 +29,14 @@ document.addEventListener("submit", (event) => {
 });
 window.addEventListener("pageshow", () => document.body.classList.remove("sending"));
 
-// ------------------------------------------------------------------------------------------ errors in a closed drawer
+// ------------------------------------------------------------------- errors in a closed drawer, and what stops a release
 
 function openErrors() {
   for (const error of document.querySelectorAll(".error:not(:empty)")) {
-    const drawer = error.closest("details");
-    if (drawer) drawer.open = true;
+    for (let drawer = error.closest("details"); drawer; drawer = drawer.parentElement.closest("details")) drawer.open = true;
   }
+  const button = document.getElementById("release");  // what it costs is swapped, and whether it fits into the budget
+  if (button) button.disabled = "stop" in document.getElementById("cost").dataset;
 }
 openErrors();
 document.addEventListener("htmx:afterSettle", openErrors);
