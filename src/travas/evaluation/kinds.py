@@ -208,8 +208,8 @@ def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
 
 def synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     """What can be expected of a synthetic log, in words."""
-    variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
-    shared, enough = variants.threshold / variants.contribution, enough_cases(rule) or 0
+    lengths, steps = (rule.noise.stage(name) for name in (LENGTHS, TRANSITIONS))
+    shared, enough = rule.noise.cases_released(VARIANTS), enough_cases(rule) or 0
     facts = (
         f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
         f"if most cases have such a variant, and fewer than about {_rounded(FEW_RESIDUAL * steps.deviation):,} have not, a "
@@ -229,13 +229,13 @@ def detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
     stage = detailed.noise.stage
     pair = STANDS_OUT * stage(DURATIONS).deviation * DURATION_BUCKETS**0.5
-    value = stage(first_stage(_ONE))
+    value = detailed.noise.cases_released(first_stage(_ONE))
     good, poor = (limit * stage(second_stage(_ONE)).deviation for limit in (GOOD_ATTRIBUTES, POOR_ATTRIBUTES))
     weeks = WEEKS * stage(START_SPANS).deviation
     facts = (
         f"with times: a pair has its own durations with about {_rounded(pair):,} cases; start times are good from about "
         f"{_rounded(weeks):,} cases on",
-        f"with one attribute: a value is released with about {_rounded(value.threshold / value.contribution):,} cases",
+        f"with one attribute: a value is released with about {_rounded(value):,} cases",
     )
     if cases is None:
         return (
