@@ -38,8 +38,8 @@ from travas.mechanisms.gaussian import calibrated_noise
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import Request, run
-from travas.search.calibration import calibrate, largest_mu, split_delta
-from travas.search.ramps import RELEASED, RESIDUAL
+from travas.search.calibration import largest_mu, split_delta
+from travas.search.ramps import RELEASED, RESIDUAL, calibrate
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded
 from travas.trusted.stage_check import verify_calibration

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import count, pairwise
+from itertools import pairwise
 
 from ..trusted.stages import RAMP_BITS, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Ramp
 from . import calibration
@@ -79,7 +79,7 @@ class _Search:
         return sum(stage.contribution**2 for stage in self.made.stages if stage.group in groups)
 
     def _revealed(self, *groups: str) -> float:
-        return 1 - float(math.prod(1 - stage.delta for stage in self.made.stages if stage.group in groups))
+        return float(1 - math.prod(1 - stage.delta for stage in self.made.stages if stage.group in groups))
 
     @cached_property
     def _shown(self) -> float:
@@ -125,13 +125,11 @@ class _Search:
 
     def _not_released(self, ramp: Ramp) -> list[float]:
         """p_n by n, from n = 0 on, until nearly every variant is released."""
-        falls, found = list(enumerate(ramp.falls, ramp.first)), [1.0]
-        for cases in count(1):
-            if found[-1] <= float(self.made.delta) / _ONE:
-                return found
-            below = (_below(value - cases, self._size) * fall for value, fall in falls)
+        found = [1.0]
+        while found[-1] * _ONE > float(self.made.delta):
+            below = (_below(value - len(found), self._size) * fall for value, fall in enumerate(ramp.falls, ramp.first))
             found.append(math.fsum(below) / _ONE)
-        raise AssertionError
+        return found
 
     def _is_allowed(self, held: float, after: float) -> bool:
         """(iii) of Theorem 2."""

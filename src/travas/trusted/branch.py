@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,7 +227,7 @@ class Branches:
                 suffix.append(sum(parts, suffix[-1]))
             sums = np.array([-(-row >> 2 * _BITS - _SUM_BITS) for row in suffix[::-1]], dtype=object)  # from −far on
             limbs = [(sums >> _LIMB * limb & (1 << _LIMB) - 1).astype(np.int64) for limb in range(_LIMBS)]
-            found = []
+            found: list[Any] = []
             for cases in range(len(self._held)):
                 rows = np.clip(np.arange(len(falls)) + self._ramp.first - cases + far, 0, 2 * far)
                 totals = ((falls @ limb[rows]).astype(object) << _LIMB * index for index, limb in enumerate(limbs))
