@@ -18,8 +18,8 @@ from . import calibration
 from .calibration import BITS, FAR, StagePlan, gaussian_delta_above, normal_tail_bounds, stages_of
 from .table_builders import exponential_bounds
 
-LEAST_EPSILON = Fraction(1, 10)
-"""Below it ramps are too long."""
+MOST_CASES = 300
+"""Where a new variant needs more, ramps are too long."""
 
 MOST_EVERY = Fraction(4, 5)
 RELEASED, RESIDUAL = Fraction(81, 100), Fraction(9, 10)
@@ -35,7 +35,7 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
     calibration.check(epsilon, delta, plans)
     share = {group: sum(plan.share for plan in plans if plan.group == group) for group in ("residual", "every case")}
     every = share["every case"]
-    if plans[0].group == "variants" and max_cases == 1 and epsilon >= LEAST_EPSILON and every < MOST_EVERY:
+    if plans[0].group == "variants" and max_cases == 1 and every < MOST_EVERY:
         sizes = {
             "variants": (RELEASED - every) / plans[0].share,
             "residual": (RESIDUAL - every) / share["residual"],
@@ -43,7 +43,8 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
         }
         stages = stages_of(epsilon, delta, tuple(replace(plan, share=plan.share * sizes[plan.group]) for plan in plans))
         made = Calibration(epsilon, delta, calibration.split_delta(delta)[0], stages)
-        if (ramp := _Search(made).ramp()) is not None:
+        is_short = stages[0].threshold <= MOST_CASES * stages[0].contribution
+        if is_short and (ramp := _Search(made).ramp()) is not None:
             return replace(made, stages=(replace(stages[0], threshold=0, ramp=ramp), *stages[1:]))
     return calibration.calibrate(epsilon, delta, plans, max_cases)
 
