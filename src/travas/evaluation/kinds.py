@@ -154,7 +154,7 @@ def _of_logs(log: Log, releases: Sequence[Any]) -> dict[str, float | None]:
 
 # ---------------------------------------------------------------------- synthetic logs and process maps, without a log
 
-ENOUGH_PER_DEVIATION = 73
+ENOUGH_PER_DEVIATION = 75
 """A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
 
 FEW_RESIDUAL = 100
