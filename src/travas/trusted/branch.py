@@ -118,7 +118,7 @@ class Branches:
             raise VerificationError("the ramp must be that of the variants")
         if len(ramp.table) > _MOST_STEPS or min(ramp.falls) < 0:
             raise VerificationError(f"the ramp of {stage.name!r} must fall from 2^32 to 0, within 10,000 cases")
-        self._calibration, self._stage, self._ramp = calibration, stage, ramp
+        self._stage, self._ramp = stage, ramp
         self._variants = stage.contribution**2
         self._residual, self._every = (
             sum(other.contribution**2 for other in others if other.group == group)
@@ -235,7 +235,7 @@ class Branches:
             yield found
 
     def _masses(self, far: int, step: Fraction) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
-        """Masses by block of one case and loss, of n cases against n + 1 and the reverse; a/S − n·Δ/S is the noise."""
+        """Masses by block of one case and loss, of n cases against n + 1 and the reverse, by the noise a − n·Δ of n cases."""
         size = self._stage.contribution
 
         def loss(value: int) -> Fraction:
@@ -245,9 +245,7 @@ class Branches:
         growths = _Profile(0, step)
         cuts = {block * size for block in range(-far, far + 1)}
         for index in range(math.floor(loss(far * size)) + 1, math.floor(loss(-far * size)) + 1):
-            cuts.add(
-                math.floor(Fraction(size, 2) - index * step * STANDARD_DEVIATION**2 / size) + 1
-            )  # the first below it
+            cuts.add(math.floor(Fraction(size, 2) - index * step * STANDARD_DEVIATION**2 / size) + 1)
         found: tuple[dict[int, dict[int, int]], ...] = defaultdict(dict), defaultdict(dict)
         for start, stop in pairwise(sorted(cuts)):
             lower = math.floor(loss(stop - 1))
