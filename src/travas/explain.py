@@ -348,6 +348,8 @@ def _measurements_in_words(mechanism: GaussianMechanism) -> tuple[str, ...]:
     ]
     for stage in mechanism.noise.calibration.stages:
         selected = f", released above {stage.threshold:,}" if stage.selection is not None else ""
+        if stage.ramp is not None:
+            selected = f", released by chance from {stage.ramp.first:,} noisy cases on, surely from {stage.ramp.end:,}"
         lines.append(
             f"{stage.name}: a case adds at most {stage.contribution:,}{selected}; noise of {stage.deviation:.1f} cases"
         )

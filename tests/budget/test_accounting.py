@@ -193,20 +193,27 @@ def gaussian_epsilon(mu: float, revealed: float, delta: float) -> float:
 
 
 @pytest.mark.parametrize(("times", "known"), [(2, 1.4034), (10, 3.1401)])
-def test_synthetic_logs_compose_tightly(times: int, known: float) -> None:
+def test_synthetic_logs_of_persons_compose_tightly(times: int, known: float) -> None:
     """Two at (1, 1e-6) cost 1.403 at 2e-6 and not 2; never below the closed form."""
-    one = spend("synthesis", "1", "1e-6")
+    one = spend("synthesis", "1", "1e-6", 2)
     found, delta = compose([one] * times), times * Fraction(1, 10**6)
-    mu = float(dominating_pair(Synthesis(epsilon=1, delta="1e-6").noise.calibration)[0])
+    mu = float(dominating_pair(Synthesis(1, "1e-6", unit=PrivacyUnit("patient", 2)).noise.calibration)[0])
     closed = gaussian_epsilon(mu * times**0.5, 1 - (1 - 1e-7) ** times, times * 1e-6)
     assert found(Fraction(closed * (1 + 1e-4))) <= delta <= found(Fraction(closed * (1 - 1e-9)))
     assert closed == pytest.approx(known, abs=1e-3)
 
 
+@pytest.mark.parametrize(("times", "known"), [(1, 0.991), (2, 1.402), (10, 3.15)])
+def test_synthetic_logs_of_cases_compose_as_their_curve_says(times: int, known: float) -> None:
+    """The figure is the least of its digits at which the composition is at most δ; once it is that of the curve."""
+    found, delta = compose([spend("synthesis", "1", "1e-6")] * times), times * Fraction(1, 10**6)
+    assert found(Fraction(str(known))) <= delta < found(Fraction(str(known)) - Fraction(1, 500))
+
+
 def test_gaussian_pairs_are_rounded_to_the_safe_side() -> None:
     """Off the grid or rounded the other way, δ would be too small: p covers 1, q does not exceed it."""
     interval = Fraction(1, 64)
-    pairs = _gaussian_pairs(Synthesis(epsilon=1, delta="1e-3").noise, interval)
+    pairs = _gaussian_pairs(Synthesis(1, "1e-3", unit=PrivacyUnit("patient", 2)).noise, interval)
     assert sum(p for p, _ in pairs) >= ONE >= sum(q for _, q in pairs)
     assert sum(p for p, _ in pairs) - ONE < ONE >> 80
     steps = [math.log(p / q) / float(interval) for p, q in pairs if p and q][1:]
@@ -224,7 +231,7 @@ def dp_accounting_delta(spendings: list[Spending], epsilon: float) -> float:
     parts, hidden = [], 1.0
     for spending in spendings:
         if spending.mechanism == "synthesis":
-            rule = mechanism("synthesis", spending.epsilon, spending.delta)
+            rule = mechanism("synthesis", spending.epsilon, spending.delta, unit=spending.unit)
             mu, revealed = dominating_pair(rule.noise.calibration)  # type: ignore[attr-defined]
             parts.append(theirs.from_gaussian_mechanism(1 / float(mu), value_discretization_interval=1e-4))
             hidden *= 1 - float(revealed)
@@ -248,7 +255,7 @@ def dp_accounting_delta(spendings: list[Spending], epsilon: float) -> float:
         ([("optimal", "0.3", "1e-6", 1), ("travas", "0.5", "1e-5", 1), ("optimal", "1", "1e-4", 1)], "1.5"),
         ([("optimal", "1", "1e-3", 3)], "0.75"),
         ([("optimal", f"{number}/120", "1e-6", 1) for number in range(10, 40)], "3"),
-        ([("synthesis", "1/2", "1e-6", 1)] * 3 + [("optimal", "1/2", "1e-6", 1)] * 2, "1.5"),
+        ([("synthesis", "1/2", "1e-6", 2)] * 3 + [("optimal", "1/2", "1e-6", 1)] * 2, "1.5"),
     ],
     ids=["twelve alike", "different", "a person with parts", "thirty different", "three synthetic logs and two others"],
 )

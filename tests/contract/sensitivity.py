@@ -152,6 +152,8 @@ def violations(
             for part, recorder in zip(segments(variants, reading), recorders, strict=True):
                 measured(rule, part, recorder)
                 recorder.is_replay = True
+        for recorder in recorders:
+            yield from (f"pair {number}: {why}" for why in _flow_of_released(rule, recorder))
         for name in recorders[0].stages:
             stage = _together([recorder.stages[name] for recorder in recorders])
             yield from (f"pair {number}: {name}: {why}" for why in _faults_of(rule.noise.stage(name), stage, most))
@@ -169,6 +171,29 @@ def _together(parts: list[Stage]) -> Stage:
     return Stage(keyed[0], None, keyed[1])
 
 
+def _flow_of_released(rule: Any, recorder: Recorder) -> Iterator[str]:
+    """Cases of released variants add nothing to the flow (Theorem 2)."""
+    variants = recorder.stages.get("variants", Stage({}, {}, {}))
+    changed = [key for key, value in variants.larger.items() if value != variants.sums.get(key)]
+    if changed and all(variants.output.get(key, 0) > 0 for key in changed):
+        for name, stage in recorder.stages.items():
+            if rule.noise.stage(name).group == "residual" and not _are_equal(stage.sums, stage.larger):
+                yield f"{name}: a case of a released variant adds something"
+
+
+def _are_equal(sums: Any, larger: Any) -> bool:
+    return bool(sums == larger if isinstance(sums, dict) else np.array_equal(sums, larger))
+
+
+def _passing(claimed: Any, value: int) -> float:
+    """The probability that a new key with this sum is published."""
+    above = [(1.0, claimed.threshold - value)]
+    if claimed.ramp is not None:
+        falls = enumerate(claimed.ramp.falls, claimed.ramp.first)
+        above = [(fall / 2**32, least * claimed.contribution - value) for least, fall in falls]
+    return sum(share * math.erfc(far / STANDARD_DEVIATION / math.sqrt(2)) / 2 for share, far in above)
+
+
 def _faults_of(claimed: Any, stage: Stage, most: int) -> Iterator[str]:
     """Every case adds a non-negative vector of norm at most Δ; a new key passes with at most the stage's δ."""
     if isinstance(stage.sums, dict):
@@ -176,8 +201,7 @@ def _faults_of(claimed: Any, stage: Stage, most: int) -> Iterator[str]:
         changes += [-value for key, value in stage.sums.items() if key not in stage.larger]
         new = [value for key, value in stage.larger.items() if key not in stage.sums and key[1] is not None]
         if claimed.selection is not None and new:
-            far = [(claimed.threshold - value) / STANDARD_DEVIATION for value in new]
-            passing = sum(math.erfc(distance / math.sqrt(2)) / 2 for distance in far)
+            passing = sum(_passing(claimed, value) for value in new)
             if passing > float(claimed.delta) * (1 + 1e-9):
                 yield f"new keys pass with {passing}, more than {float(claimed.delta)}"
     else:

@@ -18,7 +18,7 @@ from travas.mechanisms import gaussian, synthesis
 from travas.search.calibration import calibrate
 from travas.sources import encoded_cases
 from travas.trusted import contributions, stage_check
-from travas.trusted.contributions import CaseCells
+from travas.trusted.contributions import CaseCells, CodedTraces
 from travas.trusted.stages import Calibration, Stage
 
 Integers = NDArray[np.int64]
@@ -75,6 +75,10 @@ def _two_lengths() -> AbstractContextManager[Any]:
     return patch.object(synthesis, "length_sums", lambda *of: 2 * sums(*of))
 
 
+def _flow_of_all_cases() -> AbstractContextManager[Any]:
+    return patch.object(CodedTraces, "without", lambda self, _: self)
+
+
 def _lower_thresholds() -> AbstractContextManager[Any]:
 
     def lowered(*of: Any) -> Calibration:
@@ -102,6 +106,7 @@ FAULTS: dict[str, tuple[str, Callable[[], AbstractContextManager[Any]]]] = {
     "the cap of the map is ignored": ("map", _no_cap),
     "lengths are counted twice": ("synthesis", _two_lengths),
     "every event adds a whole case": ("synthesis", _values_of_every_event),
+    "released cases add to the flow": ("synthesis", _flow_of_all_cases),
     "thresholds are one case lower": ("synthesis", _lower_thresholds),
 }
 

@@ -241,14 +241,14 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
 
 
 def test_thresholds_are_those_that_were_verified() -> None:
-    """A variant and an activity just above and below: with noise that is 0, the threshold alone decides."""
+    """A variant and an activity just above and below: with noise that is 0, the ramp and the threshold decide alone."""
     rule = synthesis("4", "1e-3")
     silent = without_noise(rule)
     stage = sums(rule, "variants")
-    least = stage.threshold // stage.contribution + 1
-    assert dict(outputs_of({("a",): least}, silent).variants) == {("a",): least * stage.contribution}
-    below = outputs_of({("a",): least - 1}, silent)
-    assert below.variants == ()
+    assert stage.ramp is not None
+    least, most = stage.ramp.first, stage.ramp.end
+    assert dict(outputs_of({("a",): most}, silent).variants) == {("a",): most * stage.contribution}
+    assert outputs_of({("a",): least - 1}, silent).variants == ()
     stage = sums(rule, "activities")
     enough = stage.threshold // stage.weight(2) + 1
     assert outputs_of({(f"{number}", "shared"): 1 for number in range(enough)}, silent).activities == ("shared",)

@@ -19,6 +19,7 @@ from travas import (
     Ledger,
     Log,
     ParameterError,
+    PrivacyUnit,
     Standing,
     Synthesis,
     SyntheticRelease,
@@ -34,7 +35,8 @@ from travas.log.questions import CellQuestion, Details, Question
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import Request, run
-from travas.search.calibration import calibrate, largest_mu, split_delta
+from travas.search.calibration import largest_mu, split_delta
+from travas.search.ramps import RELEASED, RESIDUAL, calibrate
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded
 from travas.trusted.stage_check import verify_calibration
@@ -63,10 +65,13 @@ def test_the_default_shares_are_those_of_the_specification() -> None:
         ({"times": Times(), "attributes": ["a"]}, Fraction(65, 100)),
         ({"attributes": ["a"]}, Fraction(90, 100)),
     ):
-        made = rule(**options)
+        made, persons = rule(**options), rule(unit=PrivacyUnit("patient", 2), **options)
         assert made.used_shares.control_flow == flow and sum(plan.share for plan in made.plans()) == 1
+        residual = 1 - CONTROL_FLOW["variants"]
         for name, share in CONTROL_FLOW.items():
-            assert made.noise.stage(name).contribution == contribution(share * flow)
+            assert persons.noise.stage(name).contribution == contribution(share * flow, 2)
+            overlapping = RELEASED - 1 + flow if name == "variants" else (RESIDUAL - 1 + flow) * share / residual
+            assert made.noise.stage(name).contribution == contribution(overlapping)
 
 
 def test_every_stage_of_times_and_attributes_is_calibrated_and_verified() -> None:
@@ -82,7 +87,7 @@ def test_every_stage_of_times_and_attributes_is_calibrated_and_verified() -> Non
             stage, contribution=stage.contribution + STANDARD_DEVIATION // 4, threshold=10 * stage.threshold
         )
         stages = (*calibration.stages[:index], larger, *calibration.stages[index + 1 :])
-        with pytest.raises(VerificationError, match="too large for the noise"):
+        with pytest.raises(VerificationError, match="too (large|fast) for"):
             verify_calibration(replace(calibration, stages=stages))
 
 

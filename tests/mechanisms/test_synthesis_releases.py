@@ -67,11 +67,11 @@ def test_a_public_alphabet_is_not_measured() -> None:
 
 
 def test_persons_share_what_a_case_may_add() -> None:
-    one, three = synthesis("1", "1e-6"), synthesis("1", "1e-6", unit=PrivacyUnit("patient", 3))
-    for alone, shared in zip(one.noise.calibration.stages, three.noise.calibration.stages, strict=True):
-        assert shared.contribution == alone.contribution // 3
-        assert shared.threshold >= alone.threshold
-    assert three.guarantee().delta_spent <= Fraction(1, 10**6)
+    two, six = (synthesis("1", "1e-6", unit=PrivacyUnit("patient", cases)) for cases in (2, 6))
+    for fewer, shared in zip(two.noise.calibration.stages, six.noise.calibration.stages, strict=True):
+        assert shared.contribution == fewer.contribution // 3
+        assert shared.threshold >= fewer.threshold
+    assert six.guarantee().delta_spent <= Fraction(1, 10**6)
 
 
 # ------------------------------------------------------------------------------------------- release and its files

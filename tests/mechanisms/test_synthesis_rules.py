@@ -90,7 +90,7 @@ ORDERED = attrs.evolve(KNOWN, before=["b < c", "never measured < d"])
 
 
 def test_a_case_that_breaks_a_rule_adds_the_rest_of_itself_and_changes_no_other() -> None:
-    """Lemma 12, on the sums themselves."""
+    """Lemma 14, on the sums themselves."""
     log, breaking = random_log(), tuple("cbaabe")
     free, ruled = (without_noise(Synthesis(1, "1e-6", alphabet=list(NAMES), rules=rules)) for rules in (None, ORDERED))
     before, after = (ruled.measure(Log.from_mapping(each)) for each in (log, log | {breaking: 1}))

@@ -78,7 +78,7 @@ def test_an_attribute_that_identifies_cases_is_released_as_other() -> None:
 
 
 def test_with_few_cases_an_attribute_is_measured_twice_alone() -> None:
-    log = read(timed_frame(300), READING)
+    log = read(timed_frame(100), READING)
     made = with_random_bytes(Synthesis(1, "1e-6", attributes=["sex", AGE]), Seeded(1)).release(log)
     assert isinstance(made, SyntheticRelease)
     assert [part.is_by_last for part in made.measurements.attributes] == [False, False]

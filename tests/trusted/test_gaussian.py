@@ -14,7 +14,7 @@ from exact_losses import FALSE_ALARM, are_as_likely
 from travas import ParameterError
 from travas.errors import VerificationError
 from travas.search.calibration import BITS, StagePlan, calibrate, largest_mu, normal_tail_bounds
-from travas.trusted import stage_check
+from travas.trusted import normal, stage_check
 from travas.trusted.samplers import discrete_gaussian
 from travas.trusted.stage_check import Draws, GaussianNoise
 from travas.trusted.stages import STANDARD_DEVIATION, Calibration, Selection, Stage
@@ -61,7 +61,7 @@ def fits(drawn: NDArray[np.int64], edges: list[int], probabilities: NDArray[np.f
 def test_tails_of_calibration_and_verifier_agree(x: str) -> None:
     point = Fraction(x)
     low, high = (Fraction(bound, 1 << BITS) for bound in normal_tail_bounds(point))
-    other_low, other_high = stage_check.tail_bounds(point)
+    other_low, other_high = normal.tail_bounds(point)
     assert low <= high and high - low < Fraction(1, 2**300)
     assert other_low <= low and high <= other_high
     assert other_high - other_low <= Fraction(2, 10**90)
@@ -71,8 +71,8 @@ def test_tails_of_calibration_and_verifier_agree(x: str) -> None:
 def test_far_tails_are_bounded_on_the_safe_side() -> None:
     low, high = normal_tail_bounds(Fraction(20))
     assert low == 0 and high == normal_tail_bounds(Fraction(14))[1] > 0
-    assert stage_check.tail_bounds(Fraction(20)) == (Fraction(0), stage_check.tail_bounds(Fraction(14))[1])
-    assert stage_check.tail_bounds(Fraction(-20))[1] == 1
+    assert normal.tail_bounds(Fraction(20)) == (Fraction(0), normal.tail_bounds(Fraction(14))[1])
+    assert normal.tail_bounds(Fraction(-20))[1] == 1
 
 
 def test_the_verifier_bounds_pi() -> None:
@@ -82,7 +82,7 @@ def test_the_verifier_bounds_pi() -> None:
         a, b, t, p = Decimal(1), 1 / Decimal(2).sqrt(), Decimal("0.25"), Decimal(1)
         for _ in range(8):
             a, b, t, p = (a + b) / 2, (a * b).sqrt(), t - p * ((a - b) / 2) ** 2, 2 * p
-        assert abs((a + b) ** 2 / (4 * t) - stage_check._PI) < Decimal("1e-99")
+        assert abs((a + b) ** 2 / (4 * t) - normal._PI) < Decimal("1e-99")
 
 
 # ------------------------------------------------------------------------------------- calibration and verification

@@ -301,7 +301,7 @@ def _of_logs(log: Log, releases: Sequence[Any]) -> Trial:
 
 # ---------------------------------------------------------------------- synthetic logs and process maps, without a log
 
-ENOUGH_PER_DEVIATION = 73
+ENOUGH_PER_DEVIATION = 75
 """A synthetic log is called weak below this many cases per standard deviation of a transition: 1,000 cases at ε = 0.5."""
 
 FEW_RESIDUAL = 100
@@ -350,8 +350,8 @@ def _pair_noise(rule: ProcessMap) -> float:
 
 
 def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
-    variants, lengths, steps = (rule.noise.stage(name) for name in (VARIANTS, LENGTHS, TRANSITIONS))
-    shared, enough = variants.threshold / variants.contribution, enough_cases(rule)
+    lengths, steps = (rule.noise.stage(name) for name in (LENGTHS, TRANSITIONS))
+    shared, enough = rule.noise.cases_released(VARIANTS), enough_cases(rule)
     facts = (
         f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
         f"if most cases have such a variant, and fewer than about {_rounded(FEW_RESIDUAL * steps.deviation):,} have not, a "
@@ -371,13 +371,13 @@ def _detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
     stage = detailed.noise.stage
     pair = STANDS_OUT * stage(DURATIONS).deviation * DURATION_BUCKETS**0.5
-    value = stage(first_stage(_ONE))
+    value = detailed.noise.cases_released(first_stage(_ONE))
     good, poor = (limit * stage(second_stage(_ONE)).deviation for limit in (GOOD_ATTRIBUTES, POOR_ATTRIBUTES))
     weeks = WEEKS * stage(START_SPANS).deviation
     facts = (
         f"with times: a pair has its own durations with about {_rounded(pair):,} cases; start times are good from about "
         f"{_rounded(weeks):,} cases on",
-        f"with one attribute: a value is released with about {_rounded(value.threshold / value.contribution):,} cases",
+        f"with one attribute: a value is released with about {_rounded(value):,} cases",
     )
     if cases is None:
         return (

@@ -133,7 +133,7 @@ def coded_pairs(pairs: Iterable[tuple[str, str]], activities: Sequence[Activity]
 
 
 def possible_cells(activities: Sequence[Activity], rules: Rules | None) -> NDArray[np.bool_]:
-    """Which transitions the rules allow, by state and symbol: Lemma 12 of docs/mechanisms/synthesis.md."""
+    """Which transitions the rules allow, by state and symbol: Lemma 14 of docs/mechanisms/synthesis.md."""
     allowed = cells(len(activities))
     rules = rules or NO_RULES
     code = np.arange(len(activities))

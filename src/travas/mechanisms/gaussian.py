@@ -19,7 +19,8 @@ from ..errors import ParameterError
 from ..log.log import Log
 from ..log.traces import CODE, Activity
 from ..releases.map_numbers import ACTIVITIES
-from ..search.calibration import StagePlan, calibrate
+from ..search.calibration import StagePlan
+from ..search.ramps import calibrate
 from ..trusted.contributions import CodedTraces, activity_sums
 from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
 from ..trusted.losses import Losses, Measurements
@@ -143,5 +144,7 @@ def calibrated_noise(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan,
 def _stage_as_json(stage: Stage) -> dict[str, Any]:
     described: dict[str, Any] = {"stage": stage.name, "contribution": stage.contribution}
     if stage.selection is not None:
-        described |= {"most_keys": stage.selection.most, "threshold": stage.threshold, "delta": as_text(stage.delta)}
+        described |= {"most_keys": stage.selection.most, "delta": as_text(stage.delta)}
+        ramp = stage.ramp
+        described |= {"threshold": stage.threshold} if ramp is None else {"first": ramp.first, "ramp": list(ramp.table)}
     return described

@@ -42,6 +42,7 @@ from ..synthesis.measurements import (
     values_stage,
 )
 from ..synthesis.randomness import new_seed
+from ..trusted.branch import released
 from ..trusted.contributions import CodedTraces, context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
@@ -278,10 +279,10 @@ class Synthesis(GaussianMechanism):
     def _measure_control_flow(self, variants: Log, noisy: Noisy) -> Measurements:
         """V, A, L, T1 and T2."""
         log = coded(variants)
-        released = self._release_variants(log, noisy)
-        residual = log.without(np.array([index for index, _ in released], dtype=np.int64))
-        traces = variants.traces(index for index, _ in released)
-        of_variants = dict(zip(traces, (value for _, value in released), strict=True))
+        shown = self._release_variants(log, noisy)
+        residual = log.without(np.array([index for index, _ in shown], dtype=np.int64))
+        traces = variants.traces(index for index, _ in shown)
+        of_variants = dict(zip(traces, (value for _, value in shown), strict=True))
         code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
         known = {code_of[activity] for trace in of_variants for activity in trace}
         selected = self._select_activities(variants, residual, noisy, known)
@@ -310,10 +311,10 @@ class Synthesis(GaussianMechanism):
         )
 
     def _release_variants(self, log: CodedTraces, noisy: Noisy) -> list[tuple[int, int]]:
-        """V: variants whose noisy sum exceeds the threshold, by index, with that sum."""
+        """V: the variants that are released, by index, with their noisy sums."""
         stage = self.noise.stage(stages.VARIANTS)
         drawn = noisy(stages.VARIANTS, log.counts * stage.contribution)
-        kept = np.flatnonzero(drawn > stage.threshold)
+        kept = np.flatnonzero(released(stage, drawn, self._random_bytes))
         return list(zip(kept.tolist(), drawn[kept].tolist(), strict=True))
 
     def _activities(self, released: dict[Trace, int], selected: dict[Activity, int]) -> tuple[Activity, ...]:

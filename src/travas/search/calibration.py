@@ -54,7 +54,14 @@ def split_delta(delta: Fraction) -> tuple[Fraction, Fraction]:
 
 def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1) -> Calibration:
     """Contributions and thresholds for stages that together are (ε, δ)-DP."""
-    _check(epsilon, delta, plans)
+    check(epsilon, delta, plans)
+    return Calibration(epsilon, delta, split_delta(delta)[0], stages_of(epsilon, delta, plans, max_cases), max_cases)
+
+
+def stages_of(
+    epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1
+) -> tuple[Stage, ...]:
+    """The stages with their contributions and thresholds."""
     gaussian_delta, selections_delta = split_delta(delta)
     weights = sum(plan.delta_weight for plan in plans if plan.selection is not None)
     mu = largest_mu(epsilon, gaussian_delta)
@@ -73,10 +80,11 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
             selection_delta = selections_delta * plan.delta_weight / weights
             threshold = least_threshold(contribution, plan.selection, selection_delta, max_cases)
             stages.append(Stage(plan.name, contribution, plan.selection, threshold, selection_delta, plan.group))
-    return Calibration(epsilon, delta, gaussian_delta, tuple(stages), max_cases)
+    return tuple(stages)
 
 
-def _check(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...]) -> None:
+def check(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...]) -> None:
+    """Raise ParameterError for parameters out of range."""
     if not 0 < epsilon <= MAX_EPSILON:
         raise ParameterError(
             f"epsilon is {as_text(epsilon)}: it must be above 0 and at most {MAX_EPSILON}", field="epsilon"

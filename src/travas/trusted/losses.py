@@ -17,8 +17,10 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
+from .branch import branches
+from .normal import tail_bounds
 from .numbers import BITS, GROWTH_BITS, ONE, growth_bounds
-from .stage_check import GaussianNoise, dominating_pair, profile, reached, tail_bounds
+from .stage_check import GaussianNoise, dominating_pair, profile, reached
 
 if TYPE_CHECKING:
     from .tables import Noise
@@ -430,8 +432,10 @@ def _gaussian_pairs(noise: GaussianNoise, interval: Fraction) -> tuple[Pair, ...
     """Outcomes of all measurements, by cells of the grid: only then splitting a cell into its ends is safe.
 
     By docs/mechanisms/synthesis.md, "In the ledger": N(μ, 1) against N(0, 1), and a part that reveals everything. The same
-    list serves for the reverse. p is rounded up, q down.
+    list serves for the reverse. p is rounded up, q down. With a ramp, the outcomes are those of its curve (Lemma 13).
     """
+    if noise.calibration.ramp is not None:
+        return tuple(branches(noise.calibration).curve.pairs(BITS))
     mu, revealed = dominating_pair(noise.calibration)
     reach = _reach(mu, interval, noise.calibration.delta)
     tails = {index: _tail(mu, interval, index) for index in range(-reach, reach + 1)}

@@ -1,33 +1,27 @@
 """The verifier of Gaussian measurements: recomputes every inequality of the theorem and refuses what does not hold.
 
-It shares no code with the calibration. Tails of the normal distribution come from the alternating series of the error
-function in integers of 512 bits, e^ε from the standard library's correctly rounded exponential. Theorem
-and lemmas: docs/mechanisms/synthesis.md.
+It shares no code with the calibration. Theorem and lemmas: docs/mechanisms/synthesis.md; Theorem 2: `branch.py`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import VerificationError
+from .branch import branches
+from .normal import as_decimal, gaussian_delta, growth_above, mu_above, tail_bounds
 from .samplers import RandomBytes, discrete_gaussian
 from .stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
 
 _MAX_STAGES = 1000
 _MAX_CASES = 1000
 _MAX_CONTRIBUTION = 1 << 26  # sums over 10^11 cases fit into 64 bits
-_CONTEXT = Context(prec=200, rounding=ROUND_HALF_EVEN, Emin=-(10**6), Emax=10**6)
-_MARGIN = Fraction(1, 10**90)
-_FAR = 14
-_PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
-_UNITS = 512
-_ROOT = math.isqrt(math.floor(2 * Fraction(_PI) * (1 << 2 * _UNITS)))  # √(2π) in units of 2^−512
 
 
 @dataclass(frozen=True)
@@ -51,6 +45,13 @@ class GaussianNoise:
             if stage.name == name:
                 return stage
         raise VerificationError(f"there is no measurement {name!r} in what was verified: nothing can be drawn for it")
+
+    def cases_released(self, name: str) -> float:
+        """About how many cases, with no other key, a key of this selection needs to be released with a probability of 1/2."""
+        stage = self.stage(name)
+        return (
+            stage.threshold / stage.contribution if stage.ramp is None else branches(self.calibration).first_released()
+        )
 
     def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
         """`size` independent values of N_Z(0, S²)."""
@@ -83,8 +84,10 @@ def verify_calibration(calibration: Calibration) -> Fraction:
     """
     _check_form(calibration)
     for stage in calibration.stages:
-        if stage.selection is not None:
+        if stage.selection is not None and stage.ramp is None:
             _check_threshold(stage, calibration.max_cases)
+    if calibration.ramp is not None:
+        return branches(calibration).check()
     gaussian = _gaussian_delta(calibration, calibration.epsilon)
     if gaussian > calibration.gaussian_delta:
         raise VerificationError(
@@ -102,6 +105,8 @@ def verify_calibration(calibration: Calibration) -> Fraction:
 
 def profile(calibration: Calibration, epsilon: Fraction) -> Fraction:
     """The theorem's δ at another ε ≥ 0, for verified constants: an upper bound of δ_T + (1 − δ_T)·δ_μ(ε) + 4κ."""
+    if calibration.ramp is not None:
+        return branches(calibration).curve.delta(epsilon)
     revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
     return revealed + (1 - revealed) * _gaussian_delta(calibration, epsilon) + SMOOTHING_DELTA
 
@@ -114,25 +119,28 @@ def reached(squared_norm: int, epsilon: Fraction) -> Fraction:
         return Fraction(0)
     near = tail_bounds(epsilon / mu - mu / 2)[0]
     far = tail_bounds(epsilon / mu + mu / 2)[1]
-    growth = Fraction(_CONTEXT.next_plus(_CONTEXT.exp(_as_decimal(epsilon)))) * (1 + _MARGIN)
+    growth = growth_above(epsilon)
     return max(Fraction(0), near - growth * far - SMOOTHING_DELTA * (1 + growth))
 
 
+@lru_cache(maxsize=32)
 def replace_one(calibration: Calibration) -> Fraction | None:
-    """An ε at which replacing all cases of one person by others costs no more than δ (Corollary 1).
+    """An ε at which replacing all cases of one person by others costs no more than δ (Corollaries 1 and 3).
 
-    The sums then differ by two non-negative vectors, so the squared norm at most doubles; the probability that a key is
-    published which only one person has stays the same.
+    Without a ramp the sums differ by two non-negative vectors, so the squared norm at most doubles; the probability that a
+    key is published which only one person has stays the same.
     """
     revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
 
     def holds(epsilon: Fraction) -> bool:
+        if calibration.ramp is not None:
+            return branches(calibration).replaced(epsilon) <= calibration.delta
         spent = revealed + (1 - revealed) * _gaussian_delta(calibration, epsilon, 2) + 2 * SMOOTHING_DELTA
         return spent <= calibration.delta
 
     if not holds(2 * calibration.epsilon):
         return None
-    step = Fraction(10) ** (_as_decimal(calibration.epsilon).adjusted() - 3)
+    step = Fraction(10) ** (as_decimal(calibration.epsilon).adjusted() - 3)
     low, high = math.floor(calibration.epsilon / step), math.ceil(2 * calibration.epsilon / step)
     while high - low > 1:
         middle = (low + high) // 2
@@ -152,6 +160,8 @@ def _check_form(calibration: Calibration) -> None:
             raise VerificationError(f"what a case adds to the measurement {stage.name!r} is out of range")
         if stage.selection is None and (stage.threshold or stage.delta):
             raise VerificationError(f"the measurement {stage.name!r} selects nothing but has a threshold or a delta")
+        if stage.ramp is not None and (stage is not stages[0] or calibration.max_cases > 1):
+            raise VerificationError(f"the ramp of {stage.name!r} is not that of the first measurement, for one case")
         if stage.selection is not None and not (
             1 <= stage.selection.fewest <= stage.selection.most <= stage.contribution**2
             and 0 < stage.delta < Fraction(1, 2)
@@ -184,43 +194,8 @@ def dominating_pair(calibration: Calibration) -> tuple[Fraction, Fraction]:
 
 def _mu(calibration: Calibration, persons: int = 1) -> Fraction:
     """At least μ for μ² = persons·M²·ΣΔ²/(S² − r²)."""
-    squares = persons * sum((calibration.max_cases * stage.contribution) ** 2 for stage in calibration.stages)
-    variance = STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE
-    return Fraction(math.isqrt((squares << 200) // variance) + 1, 1 << 100)
+    return mu_above(persons * sum((calibration.max_cases * stage.contribution) ** 2 for stage in calibration.stages))
 
 
 def _gaussian_delta(calibration: Calibration, epsilon: Fraction, persons: int = 1) -> Fraction:
-    """At least δ_μ(ε) for μ² = persons·M²·ΣΔ²/(S² − r²); δ_μ grows with μ, so μ may be rounded up."""
-    mu = _mu(calibration, persons)
-    near = tail_bounds(epsilon / mu - mu / 2)[1]
-    far = tail_bounds(epsilon / mu + mu / 2)[0]
-    growth = Fraction(_CONTEXT.next_minus(_CONTEXT.exp(_as_decimal(epsilon)))) * (1 - _MARGIN)
-    return max(Fraction(0), near - growth * far)
-
-
-def tail_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
-    """Bounds of Q(x), the upper tail of the standard normal distribution.
-
-    Q(x) = 1/2 − Σ_k (−1)^k·x^(2k+1)/(2^k·k!·(2k+1))/√(2π), in units of 2^−512. For x ≤ 14 the terms add up to less than
-    e^98 < 2^142 in size. Every rounding loses at most two units, which grow by at most that factor on their way; there are
-    fewer than 2^12 terms, so less than 2^168 units are lost. π is known to 10^−100: all errors together are below 10^−90.
-    """
-    if x < 0:
-        low, high = tail_bounds(-x)
-        return 1 - high, 1 - low
-    if x > _FAR:
-        return Fraction(0), tail_bounds(Fraction(_FAR))[1]
-    point = (x.numerator << _UNITS) // x.denominator
-    half_square = point * point >> _UNITS + 1
-    power, total, index = point, point, 0
-    while power:
-        index += 1
-        power = (power * half_square >> _UNITS) // index
-        term = power // (2 * index + 1)
-        total += term if index % 2 == 0 else -term
-    value = Fraction(1, 2) - Fraction(total, _ROOT)
-    return max(Fraction(0), value - _MARGIN), value + _MARGIN
-
-
-def _as_decimal(value: Fraction) -> Decimal:
-    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return gaussian_delta(_mu(calibration, persons), epsilon)

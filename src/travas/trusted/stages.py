@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import isqrt
 from typing import Literal
 
@@ -21,7 +22,7 @@ SMOOTHING_VARIANCE = 16
 """r²: the part of the variance that pays for the step from discrete to continuous noise (Lemma 2)."""
 
 SMOOTHING_DELTA = Fraction(1, 1 << 320)
-"""At least 4κ of the theorem, for up to 1,000 stages, 1,000 cases per person and 2^100 events per case."""
+"""At least 4κ of the theorem and 8κ of Theorem 2, for up to 1,000 stages, 1,000 cases per person and 2^100 events per case."""
 
 
 Group = Literal["variants", "residual", "every case"]
@@ -41,6 +42,33 @@ class Selection:
     most: int = 1
 
 
+RAMP_BITS = 32
+"""Probabilities of a ramp are multiples of 2^-32."""
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """g: a key whose noisy sum is v whole cases, rounded down, is released unless U < g(v), U uniform below 2^32.
+
+    Attributes:
+        first: The least v at which a key can be released: g is 2^32 below.
+        table: g(first), g(first + 1), …; 0 from there on.
+    """
+
+    first: int
+    table: tuple[int, ...]
+
+    @property
+    def end(self) -> int:
+        """The least v at which every key is released."""
+        return self.first + len(self.table)
+
+    @property
+    def falls(self) -> list[int]:
+        """g(v − 1) − g(v) from the first v on; they add up to 2^32."""
+        return [before - after for before, after in pairwise((1 << RAMP_BITS, *self.table, 0))]
+
+
 @dataclass(frozen=True)
 class Stage:
     """A calibrated stage.
@@ -52,6 +80,7 @@ class Stage:
         threshold: τ: a key is published if its noisy sum is larger; 0 where nothing is selected.
         delta: The probability that a key is published which only one person has; 0 where nothing is selected.
         group: Which cases contribute.
+        ramp: What takes the place of the threshold, where cases of a released key add nothing to later stages (Theorem 2).
     """
 
     name: str
@@ -60,6 +89,7 @@ class Stage:
     threshold: int = 0
     delta: Fraction = Fraction(0)
     group: Group = "every case"
+    ramp: Ramp | None = None
 
     def weight(self, keys: int) -> int:
         """w_m: what a case with `keys` keys adds to each of them."""
@@ -88,3 +118,8 @@ class Calibration:
     gaussian_delta: Fraction
     stages: tuple[Stage, ...]
     max_cases: int = 1
+
+    @property
+    def ramp(self) -> Ramp | None:
+        """The ramp of V; None where it has a threshold."""
+        return self.stages[0].ramp if self.stages else None
