@@ -138,10 +138,9 @@ class Draft:
 
     def examination(self) -> Job:
         """The job that lets the doctor examine the log."""
-        source = self.source
 
         def ended(job: Job) -> None:
-            if source == self.source:  # not replaced in the meantime
+            if job.arguments[0] == self.source:  # not replaced in the meantime
                 self.error = job.error
                 if job.result is not None:
                     self.take_over(job.result)
@@ -150,7 +149,7 @@ class Draft:
         reading = DEFAULT_READING
         with suppress(ParameterError):
             reading = attrs.evolve(self.project, values=with_form).reading()
-        return Job(examine, source, self.title, reading, target=f"/release/{self.id}", ended=ended)
+        return Job(examine, self.source, self.title, reading, target=f"/release/{self.id}", ended=ended)
 
 
 class Drafts:

@@ -259,10 +259,9 @@ def make(project: Project, source: str, origin: LogOrigin, record: Record, folde
 
 def begin(bench: Workbench, draft: Draft) -> None:
     """Start the release of a draft. Its folder is there before the charge, and a new data set before it is charged."""
-    project = draft.project
-    mechanism, dataset = project.mechanism(), project.required("dataset")
+    project, dataset = draft.project, draft.project.required("dataset")
     if not any(account.name == dataset for account in bench.ledger.accounts()):
-        budget = new_budget(draft, mechanism)
+        budget = new_budget(draft, project.mechanism())
         bench.ledger.create_budget(dataset, epsilon=budget.epsilon, delta=budget.delta)
     record = bench.archive.begin(project, draft.title, bench.ledger.path, draft.looked_at)
 
@@ -338,8 +337,7 @@ async def save(request: Request) -> Response:
     _, draft = _find(request)
     name = draft.source if draft.origin == "original" else draft.title
     project = draft.project.with_values({"log": name or None})
-    headers = {"Content-Disposition": 'attachment; filename="travas.toml"'}
-    return Response(project.text(), media_type="application/toml", headers=headers)
+    return Response(project.text(), media_type="application/toml")
 
 
 def _find(request: Request) -> tuple[Workbench, Draft]:
@@ -409,10 +407,7 @@ def made_up(kind: Kind, epsilon: str, watch: JobWatch) -> dict[str, Any]:
 async def preview(request: Request) -> Response:
     """The made-up picture of a kind at an ε, drawn once by a job and kept; nothing yet while it is drawn."""
     bench, kind = workbench(request), next((each for each in KINDS if each == request.query_params.get("kind")), None)
-    try:
-        epsilon = str(exact_epsilon(request.query_params.get("epsilon", "")))
-    except ParameterError:
-        kind = None
+    epsilon = str(exact_epsilon(request.query_params.get("epsilon", "")))
     if kind is None:
         raise HTTPException(404)
     if (kind, epsilon) not in bench.pictures:

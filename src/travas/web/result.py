@@ -42,8 +42,8 @@ async def show(request: Request) -> Response:
     if record is None or (panel and panel not in PANELS):
         return page("error.html", 404, words="There is no such release. The list on the start page has all of them.")
     if record.state != "released":
-        said = f" {bench.said[record.id]}" if record.id in bench.said else ""
-        return page("error.html", 404, words=f"{record.title}: {STATEMENTS[record.state]}{said}")
+        words = f"{STATEMENTS[record.state]} {bench.said.get(record.id, '')}"
+        return page("error.html", 404, words=f"{record.title}: {words}")
     folder, job = bench.archive.folder(record.id), _finishing(bench, record, again="again" in request.query_params)
     if not (folder / VIEW).is_file():
         return page("working.html", job=job, title=record.title, error=_error(job))

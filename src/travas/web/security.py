@@ -152,11 +152,8 @@ def _entrance(target: str, status: int) -> Response:
 def listener(host: str, port: int) -> socket.socket:
     """Return a socket on loopback that listens; raises ParameterError if the address or the port cannot be used."""
     if not _is_loopback(host):
-        raise ParameterError(
-            f"host is {host!r}: the web app is for this machine only; to use it from another one, open an SSH tunnel: "
-            f"ssh -L {port or 8080}:127.0.0.1:{port or 8080} THIS-MACHINE",
-            field="host",
-        )
+        tunnel = f"from another one, open an SSH tunnel: ssh -L {port or 8080}:127.0.0.1:{port or 8080} THIS-MACHINE"
+        raise ParameterError(f"host is {host!r}: the web app is for this machine only; {tunnel}", field="host")
     opened = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
         if os.name == "posix":  # elsewhere another program could take the port as well

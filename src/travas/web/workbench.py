@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 from starlette.requests import Request
@@ -54,8 +54,7 @@ class Workbench:
 
 def workbench(request: Request) -> Workbench:
     """The workbench of the app that a request is for."""
-    found: Workbench = request.app.state.workbench
-    return found
+    return cast(Workbench, request.app.state.workbench)
 
 
 def page(template: str, /, status: int = 200, **values: Any) -> Response:
