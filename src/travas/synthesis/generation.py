@@ -22,7 +22,8 @@ from .measurements import LENGTHS, VARIANTS, Measurements
 from .randomness import Random, generator
 
 LEAST = 1.0  # a bucket below this many standard deviations is taken as empty
-CERTAIN = 4.0  # buckets above the last one that exceeds this many standard deviations are taken as empty
+CERTAIN = 5.0  # buckets above the last one that exceeds this many standard deviations are taken as empty: noise alone would make
+# one release in 1,000 thousands of events long if it was 4
 PLAUSIBLE = 2.0  # where no bucket is certain: if all together are below this many standard deviations, there is no case
 
 
