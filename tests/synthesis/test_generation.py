@@ -92,6 +92,15 @@ def test_noise_alone_makes_no_cases(cases: float, plausible: bool) -> None:
     assert lengths.shares.sum() == pytest.approx(float(plausible))
 
 
+def test_noise_in_a_late_bucket_makes_no_long_traces() -> None:
+    """Traces of thousands of events, from noise of 4.5 σ, took minutes: about one release in 1,000."""
+    contribution = STANDARD_DEVIATION // 10
+    values = np.zeros(BUCKETS)
+    values[[3, -1]] = 500, 45
+    lengths = Lengths.of(_empty(lengths=(values * contribution).astype(np.int64), contribution=contribution))
+    assert lengths.longest < 10
+
+
 def test_a_log_of_released_variants_has_few_other_cases() -> None:
     """500 cases of one variant: what was generated in addition came from noise, about 100 cases of it."""
     rule = mechanism("synthesis", 1, "1e-6")
