@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from travas.releases.release import kind_of
 HERE = Path(__file__).resolve().parent
 SCRATCH = HERE / "data"
 DATA = Path(os.environ.get("TRAVAS_DATA", HERE.parent.parent / "shared" / "data"))
+PUBLISHED = HERE.parent / "docs" / "data"
 SCRATCH.mkdir(exist_ok=True)
 
 HARNESS = """
@@ -75,8 +77,16 @@ def row(what: str, measured: float, bar: float, sense: str, unit: str = "×", no
     print(f"{'ok ' if held else 'NO '} {what}: {shown} (bar {sense} {bar:g} {unit}) {note}", flush=True)
 
 
-def finish() -> None:
-    """Print the table; the exit code says whether every bar held."""
+def publish(name: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a table of the documentation: docs/data/NAME.csv."""
+    with (PUBLISHED / f"{name}.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([head, *rows])
+
+
+def finish(name: str = "") -> None:
+    """Print the table, and write it for the documentation; the exit code says whether every bar held."""
+    if name:
+        publish(name, ("what", "measured", "bar", "held"), ROWS)
     print("\n| what | measured | bar | held |\n|---|--:|--:|---|")
     for cells in ROWS:
         print("| " + " | ".join(cells) + " |")

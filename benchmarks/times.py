@@ -24,7 +24,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from harness import DATA, SCRATCH, finish, row
+from harness import DATA, SCRATCH, finish, publish, row
 from sampled_metrics import Counts, sampled
 
 from synthesis import LOGS
@@ -241,14 +241,18 @@ TABLES = {
 def main() -> None:
     found = averages(measure(list(jobs())))
     for kind, columns in TABLES.items():
-        print(f"\n{kind}\n\n| log | " + " | ".join(name.replace("_", " ") for name in columns) + " |")
-        print("|---|" + "--:|" * len(columns))
-        for name, of in sorted((name, of) for (name, measured), of in found.items() if measured == kind):
-            shown = [f"{of[column]:.3f}" if column in of else "" for column in columns]
-            print(f"| {name} | " + " | ".join(shown) + " |")
+        rows = [
+            (name, *(f"{of[column]:.3f}" if column in of else "" for column in columns))
+            for (name, measured), of in sorted(found.items())
+            if measured == kind
+        ]
+        head = ("log", *(name.replace("_", " ") for name in columns))
+        print("", *map(" | ".join, (head, *rows)), sep="\n")
+        if len(rows) == len(ATTRIBUTES if kind == "attributes" else LOGS):
+            publish(f"synthesis-{kind}", head, rows)
     print()
     bars(found)
-    finish()
+    finish("times-bars")
 
 
 def bars(found: dict[tuple[str, str], dict[str, float]]) -> None:
