@@ -167,7 +167,7 @@ def numbers(epsilon: Fraction, delta: Fraction) -> str:
 
 def in_a_phrase(guarantee: Guarantee) -> str:
     """State a guarantee in a phrase."""
-    return f"{numbers(guarantee.epsilon, guarantee.delta)} for {guarantee.holds_for}, {guarantee.standing}"
+    return f"{numbers(guarantee.epsilon, guarantee.delta)} for {guarantee.holds_for}: {guarantee.standing}"
 
 
 def holds(guarantee: Guarantee) -> str:

@@ -44,7 +44,7 @@ def test_a_frame_becomes_a_frame_and_is_not_changed(log: pd.DataFrame) -> None:
     assert "note" not in released.columns and "case:who" not in released.columns
     assert released["time:timestamp"].dt.year.between(2020, 2030).mean() > 0.5  # generated, not artificial
     assert max(variants(released).items(), key=lambda item: item[1])[0] == STEPS
-    assert released.attrs[GUARANTEE] == "ε = 1, δ = 1e-6 for adding or removing one case, proven"
+    assert released.attrs[GUARANTEE] == "ε = 1, δ = 1e-6 for adding or removing one case: proven"
     model = pm4py.discover_petri_net_inductive(released)
     assert pm4py.fitness_token_based_replay(log, *model)["log_fitness"] > 0.9
 
