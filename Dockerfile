@@ -5,7 +5,7 @@ COPY dist/*.whl /wheels/
 # All extras but models (pm4py is AGPL), spark (needs Java) and web (for the machine on which it runs).
 RUN python -m venv /opt/travas \
     && /opt/travas/bin/pip install --no-cache-dir --no-compile \
-        "$(ls /wheels/*.whl)[pandas,metrics,plot,excel,compression,sql]"
+        "$(ls /wheels/*.whl)[pandas,metrics,plot,compression,sql]"
 
 FROM python:${PYTHON}-slim-bookworm
 LABEL org.opencontainers.image.title="travas" \

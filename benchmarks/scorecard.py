@@ -1,4 +1,4 @@
-"""Synthetic logs in other people's measures: `make scorecard`. The table: docs/scorecard.md.
+"""Synthetic logs in other people's measures: `make scorecard`. The table: docs/other-tools.md.
 
 Runs in an environment of its own, .venv-scorecard, with tools that travas does not depend on; travas releases the logs in a
 process of the project's environment, at ε = 1, δ = 1e-6 with times, by its own noise from a seed. Of logs with more than
