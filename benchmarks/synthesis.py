@@ -218,8 +218,10 @@ def main() -> None:
             ]
             rows.append((name, epsilon, *shown, *beside, f"{own['real'][0]:.0%}", f"{own['seconds'][0]:.1f}"))
             print(*rows[-1], sep=" | ", flush=True)
+    head = ("log", "ε", *MECHANISMS, *ERRORS, "real", "seconds")
+    used = [index for index in range(len(head)) if any(cells[index] for cells in rows)]  # without MODELS=0: all
     if len(rows) == len(LOGS) * len(epsilons):
-        publish("synthesis", ("log", "ε", *MECHANISMS, *ERRORS, "real", "seconds"), rows)
+        publish("synthesis", [head[index] for index in used], [[cells[index] for index in used] for cells in rows])
     bars(found, names, epsilons)
     finish("synthesis-bars" if len(names) == len(LOGS) else "")
 
