@@ -18,7 +18,7 @@ from travas.trusted import branch
 from travas.trusted.branch import Branches, Curve, branches, released
 from travas.trusted.numbers import ONE
 from travas.trusted.stage_check import GaussianNoise, replace_one
-from travas.trusted.stages import STANDARD_DEVIATION, Calibration, Ramp, Stage
+from travas.trusted.stages import STANDARD_DEVIATION, Calibration, Ramp, Selection, Stage
 
 Floats = NDArray[np.float64]
 PLAIN, DETAILED = Synthesis(1, "1e-6"), Synthesis(1, "1e-6", times=Times(), attributes=[Attribute("a")])
@@ -74,11 +74,14 @@ def test_wrong_ramps_are_refused(rule: Synthesis) -> None:
         with_ramp(rule, contribution=size * 12 // 10),
         with_ramp(rule, delta=rule.noise.stage("variants").delta / 2),
         with_ramp(rule, group="every case"),
+        with_ramp(rule, selection=Selection(1, 64)),
+        with_ramp(rule, threshold=5),
         replace(rule.noise.calibration, delta=rule.delta * Fraction(8, 10)),
         replace(rule.noise.calibration, epsilon=rule.epsilon * Fraction(9, 10)),
         replace(rule.noise.calibration, max_cases=2),
         replace(rule.noise.calibration, stages=(*stages[1:], stages[0])),
         replace(rule.noise.calibration, stages=(stages[0], *larger)),
+        replace(rule.noise.calibration, stages=(*stages[:-1], replace(stages[-1], group="Residual"))),  # type: ignore[arg-type]
     ]  # fmt: skip
     for calibration in wrong:
         with pytest.raises(VerificationError):

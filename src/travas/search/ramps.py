@@ -21,7 +21,9 @@ from .table_builders import exponential_bounds
 MOST_CASES = 300
 """Where a new variant needs more, ramps are too long."""
 
-MOST_EVERY = Fraction(4, 5)
+MOST_EVERY = Fraction(3, 5)
+"""Where the stages of every case have more of μ², a threshold serves better."""
+
 RELEASED, RESIDUAL = Fraction(81, 100), Fraction(9, 10)
 """The parts of μ² for a case whose variant is released, and for a residual one; both with the stages of every case."""
 

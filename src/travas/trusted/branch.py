@@ -114,18 +114,21 @@ class Branches:
     def __init__(self, calibration: Calibration) -> None:
         stage, *others = calibration.stages
         ramp = stage.ramp
-        if ramp is None or stage.group != "variants" or any(other.group == "variants" for other in others):
+        if (
+            ramp is None
+            or stage.group != "variants"
+            or any(other.group == "variants" for other in others)
+            or not others
+        ):
             raise VerificationError("the ramp must be that of the variants")
         if len(ramp.table) > _MOST_STEPS or min(ramp.falls) < 0:
             raise VerificationError(f"the ramp of {stage.name!r} must fall from 2^32 to 0, within 10,000 cases")
         self._stage, self._ramp = stage, ramp
         self._variants = stage.contribution**2
-        self._residual, self._every = (
-            sum(other.contribution**2 for other in others if other.group == group)
-            for group in ("residual", "every case")
-        )
-        keys = math.prod((1 - other.delta for other in others if other.group == "every case"), start=Fraction(1))
-        new = keys * math.prod((1 - other.delta for other in others if other.group == "residual"), start=Fraction(1))
+        every = [other for other in others if other.group == "every case"]
+        self._every = sum(other.contribution**2 for other in every)
+        self._residual = sum(other.contribution**2 for other in others) - self._every
+        keys, new = (math.prod((1 - each.delta for each in part), start=Fraction(1)) for part in (every, others))
         self._of_every, self._of_all = (math.ceil((1 - seen) * _ONE) for seen in (keys, new))  # δ_E and δ_T
         mu, epsilon = mu_above(self._residual + self._every), calibration.epsilon
         self._step = epsilon / (16 * math.ceil(_DOTS * epsilon / mu / 16))

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from ..errors import VerificationError
 from .branch import branches
 from .normal import as_decimal, gaussian_delta, growth_above, mu_above, tail_bounds
 from .samplers import RandomBytes, discrete_gaussian
-from .stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Stage
+from .stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Group, Selection, Stage
 
 _MAX_STAGES = 1000
 _MAX_CASES = 1000
@@ -160,7 +161,10 @@ def _check_form(calibration: Calibration) -> None:
             raise VerificationError(f"what a case adds to the measurement {stage.name!r} is out of range")
         if stage.selection is None and (stage.threshold or stage.delta):
             raise VerificationError(f"the measurement {stage.name!r} selects nothing but has a threshold or a delta")
-        if stage.ramp is not None and (stage is not stages[0] or calibration.max_cases > 1):
+        if stage.group not in get_args(Group):
+            raise VerificationError(f"the measurement {stage.name!r} is of no known group of cases")
+        is_simple = stage is stages[0] and stage.selection == Selection() and not stage.threshold
+        if stage.ramp is not None and not (is_simple and calibration.max_cases == 1):
             raise VerificationError(f"the ramp of {stage.name!r} is not that of the first measurement, for one case")
         if stage.selection is not None and not (
             1 <= stage.selection.fewest <= stage.selection.most <= stage.contribution**2
