@@ -9,7 +9,7 @@ import numpy as np
 from ..log.calendar import WEEKS_PER_BLOCK
 from ..log.options import weeks_of
 from .measurements import SPAN, START_BLOCKS, START_SPANS, START_WEEKS, Measurements, TimeMeasurements
-from .shrinkage import Floats, normalised, random_walk, uniform
+from .shrinkage import Floats, Integers, normalised, random_walk, uniform
 
 MOST_POINTS = 512  # of the curve: in a longer period a point is 2, 4, 8, … weeks
 VARIANCES = (1e-6, 1e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0)  # of the curve's steps, in squares of the mean rate
@@ -106,6 +106,6 @@ class _Curve:
         return first, _mean(lasts, [self.fitted(first, end, variance)[0] for end in lasts.tolist()])
 
 
-def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]], likelihoods: list[float]) -> int:
+def _mean(values: Integers, likelihoods: list[float]) -> int:
     weights = np.exp(np.array(likelihoods) - max(likelihoods))
     return round(float(weights @ values / weights.sum()))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.options import OTHER, Attribute, CaseColumn
 from ..trusted.stages import Stage
@@ -20,7 +19,7 @@ from .measurements import (
     second_stage,
 )
 from .randomness import Random, generator
-from .shrinkage import Floats, deviating, normalised, uniform
+from .shrinkage import Booleans, Floats, Integers, deviating, normalised, uniform
 
 WORTHWHILE = 4.0  # an attribute is measured by last activity if there are this many times as many cases as noise
 STANDS_OUT = 1.5  # a public cell is taken as empty below this many standard deviations
@@ -46,11 +45,11 @@ class FirstMeasurement:
 
     numbers: Floats
     deviations: Floats
-    certain: NDArray[np.bool_]
+    certain: Booleans
 
     @classmethod
     def of(
-        cls, attribute: Attribute, first: NDArray[np.int64], contribution: int, deviation: float, cases: float
+        cls, attribute: Attribute, first: Integers, contribution: int, deviation: float, cases: float
     ) -> FirstMeasurement:
         """The numbers of the first stage; that of `other` is what the others leave of all cases."""
         noisy = first / contribution
@@ -78,9 +77,7 @@ class FirstMeasurement:
         )
 
 
-def measures_by_last(
-    attribute: Attribute, first: NDArray[np.int64], flow: Measurements, once: Stage, again: Stage
-) -> bool:
+def measures_by_last(attribute: Attribute, first: Integers, flow: Measurements, once: Stage, again: Stage) -> bool:
     """Decide, from outputs so far, whether an attribute is measured by last activity."""
     cases, activities = number_of_cases(flow), len(flow.activities)
     measured = FirstMeasurement.of(attribute, first, once.contribution, once.deviation, cases)
@@ -111,7 +108,7 @@ def attribute_shares(measurements: Measurements, measured: AttributeMeasurements
     return np.vstack([rows, overall])
 
 
-def case_columns(measurements: Measurements, last: NDArray[np.int64], seed: int) -> tuple[CaseColumn, ...]:
+def case_columns(measurements: Measurements, last: Integers, seed: int) -> tuple[CaseColumn, ...]:
     """Values of all attributes for the cases of a synthetic log."""
     random = generator(seed, _STREAM)
     return tuple(
@@ -120,7 +117,7 @@ def case_columns(measurements: Measurements, last: NDArray[np.int64], seed: int)
     )
 
 
-def drawn_cells(shares: Floats, row: NDArray[np.int64], random: Random) -> NDArray[np.int64]:
+def drawn_cells(shares: Floats, row: Integers, random: Random) -> Integers:
     """A cell for every row by its shares, one from each of equal parts of the row's distribution."""
     order = random.permutation(len(row))
     order = order[np.argsort(row[order], kind="stable")]
@@ -136,7 +133,7 @@ def drawn_cells(shares: Floats, row: NDArray[np.int64], random: Random) -> NDArr
     return cells
 
 
-def column_of(measured: AttributeCells, cells: NDArray[np.int64], random: Random) -> CaseColumn:
+def column_of(measured: AttributeCells, cells: Integers, random: Random) -> CaseColumn:
     """Values in cells: texts as they are, numbers evenly within their bin."""
     attribute, missing = measured.attribute, cells == measured.cells - 1
     if not attribute.is_number:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.rules import NO_RULES, Pairs, coded_pairs
 from ..trusted.contributions import Transitions, cells
 from .measurements import REFINEMENT, TRANSITIONS, Measurements
+from .shrinkage import Booleans, Floats, Integers
 
 LEAST_DEVIATIONS = 1.5  # a transition below this many standard deviations is never kept
 LEAST_RELEASED = 0.5  # … unless it occurs in a released variant
@@ -23,7 +23,7 @@ DEVIATES = 2.0  # a cell of order two replaces order one if it differs by more s
 MAX_CELLS = 1 << 23  # of order two: the strongest pairs come first
 
 
-def choose_pairs(transitions: NDArray[np.float64], first: float, second: float) -> NDArray[np.int64] | None:
+def choose_pairs(transitions: Floats, first: float, second: float) -> Integers | None:
     """Decide, from T1's output alone, what T2 measures."""
     mass = transitions[:, :-1]  # the state after symbol s is s + 1
     deviation = max(first, second)
@@ -59,16 +59,16 @@ class Chain:
     """
 
     activities: int
-    targets: NDArray[np.float64]
+    targets: Floats
     deviation: float
-    bar: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    symbols: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    cells: NDArray[np.int64]
-    contexts: NDArray[np.int64]
+    bar: Floats
+    starts: Integers
+    symbols: Integers
+    weights: Floats
+    cells: Integers
+    contexts: Integers
     before: Pairs
-    can_end: NDArray[np.bool_]
+    can_end: Booleans
 
     @classmethod
     def of(cls, measurements: Measurements) -> Chain:
@@ -105,7 +105,7 @@ class Chain:
         )
 
 
-def released_traces(measurements: Measurements) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def released_traces(measurements: Measurements) -> tuple[Integers, Integers]:
     """The released variants that can be generated: their codes, one after another, and their lengths."""
     code_of = {activity: code for code, activity in enumerate(measurements.activities)}
     traces = [trace for trace, _ in measurements.variants if code_of.keys() >= set(trace)]
@@ -118,7 +118,7 @@ def _cut(symbols: int) -> float:
     return max(LEAST_DEVIATIONS, NormalDist().inv_cdf(1 - min(0.4, FALSE_PER_ROW / symbols)))
 
 
-def order_one(measurements: Measurements) -> tuple[NDArray[np.float64], float]:
+def order_one(measurements: Measurements) -> tuple[Floats, float]:
     """T1 in cases and its deviation; averaged with T2 by precision where that measured the same cells."""
     first = measurements.in_cases(TRANSITIONS, measurements.transitions)
     deviation = measurements.deviation(TRANSITIONS)
@@ -129,26 +129,24 @@ def order_one(measurements: Measurements) -> tuple[NDArray[np.float64], float]:
     return (first / deviation**2 + second / other**2) / total, total**-0.5
 
 
-def _rows(
-    targets: NDArray[np.float64], transitions: NDArray[np.float64], allowed: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _rows(targets: Floats, transitions: Floats, allowed: Booleans) -> Floats:
     """Probabilities by state: what was kept; else the positive part of the noisy row; else END; none if it is impossible."""
     rows = targets.copy()
     empty = ~rows.any(axis=1)
     rows[empty] = np.maximum(transitions[empty], 0.0)
     rows[~rows.any(axis=1) & allowed[:, -1], -1] = 1.0
-    normalised: NDArray[np.float64] = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+    normalised: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     return normalised
 
 
 def _order_two(
     measurements: Measurements,
-    pairs: NDArray[np.int64],
-    transitions: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    allowed: NDArray[np.bool_],
+    pairs: Integers,
+    transitions: Floats,
+    rows: Floats,
+    allowed: Booleans,
     deviation: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Probabilities by pair: those of order one, and beyond them only deviations that noise hardly explains."""
     noisy = measurements.in_cases(REFINEMENT, measurements.refinement)
     second = measurements.deviation(REFINEMENT)

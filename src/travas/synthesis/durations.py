@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.calendar import SECOND
 from ..log.questions import DURATION_BUCKETS, DURATION_EDGES, THROUGHPUT_EDGES
 from .arrivals import Arrivals
 from .chain import Chain
 from .measurements import DURATIONS, THROUGHPUT, Measurements, TimeMeasurements
-from .shrinkage import Floats, deviating, normalised, smoothed, uniform
+from .shrinkage import Booleans, Floats, Integers, deviating, normalised, smoothed, uniform
 
 STANDS_OUT = 2.0  # a pair has its own durations if their sum exceeds this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
@@ -39,9 +38,9 @@ class DurationShares:
     """
 
     rows: Floats
-    row_of: NDArray[np.int64]
+    row_of: Integers
     measured: int
-    own: NDArray[np.bool_]
+    own: Booleans
     throughput: Floats
     longest: float
 
@@ -76,8 +75,8 @@ def log_bounds(edges: tuple[int, ...] = DURATION_EDGES) -> tuple[Floats, Floats]
 
 
 def backed_off(
-    noisy: Floats, deviation: float, after: NDArray[np.int64], activities: int, used: NDArray[np.bool_]
-) -> tuple[Floats, NDArray[np.bool_]]:
+    noisy: Floats, deviation: float, after: Integers, activities: int, used: Booleans
+) -> tuple[Floats, Booleans]:
     """Shares by row, and which pairs differ from the backoff: pair to following activity to all pairs."""
     overall = noisy.sum(axis=0)
     kept = np.where(overall > OVERALL * deviation * np.sqrt(max(len(noisy), 1)), overall, 0.0)
@@ -92,7 +91,7 @@ def backed_off(
     return np.vstack([rows, following, everything[None]]), own
 
 
-def choose_timed_pairs(measurements: Measurements) -> NDArray[np.int64]:
+def choose_timed_pairs(measurements: Measurements) -> Integers:
     """Decide, from V, T1 and T2 alone, of which directly-follows pairs durations are measured."""
     size = len(measurements.activities)
     wanted = np.zeros((size, size), dtype=bool)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.options import SERVICE_TIMES, CaseColumn
 from ..log.traces import Trace
 from .case_attributes import column_of, drawn_cells
 from .measurements import EventAttributeMeasurements, Measurements, event_stage
 from .randomness import generator
-from .shrinkage import Floats, normalised, uniform
+from .shrinkage import Floats, Integers, normalised, uniform
 
 STANDS_OUT = 1.5  # a cell of all activities together is taken as empty below this many standard deviations
 DEVIATES = 2.0  # a cell differs from what is expected of it if it does by more standard deviations than this
@@ -57,7 +56,7 @@ def event_columns(
     )
 
 
-def event_codes(measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int]) -> NDArray[np.int64]:
+def event_codes(measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int]) -> Integers:
     """The index of the activity of every event, case by case; the last one is for any other activity."""
     other = len(measurements.activities)
     code_of = {activity: code for code, activity in enumerate(measurements.activities)}

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.calendar import SECOND, WEEK_DAYS, zone_offsets
 from ..log.options import Resolution
@@ -31,7 +30,7 @@ from .measurements import (
     TimeMeasurements,
 )
 from .randomness import Random, generator
-from .shrinkage import Floats, normalised, shrunk, uniform
+from .shrinkage import Booleans, Floats, Integers, normalised, shrunk, uniform
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +42,8 @@ class Zone:
         offsets: The differences in seconds: before the first change, and after each.
     """
 
-    changes: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    changes: Integers
+    offsets: Integers
 
     def to_local(self, moments: Floats) -> Floats:
         """Wall-clock times, in seconds from 1970, of times in UTC."""
@@ -80,12 +79,12 @@ _HOURS = 0.5
 _HOURS_BY_DAY = 0.3  # how far shares may differ from what is expected: see `shrunk`
 
 
-def hour_of_week(local: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
+def hour_of_week(local: Floats | Integers) -> Integers:
     """The hour of the week of wall-clock times in seconds from 1970: 0 is the first hour of Monday."""
     return ((local - FIRST_MONDAY) % WEEK // HOUR).astype(np.int64)
 
 
-def week_of(local: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
+def week_of(local: Floats | Integers) -> Integers:
     """The number of the week of wall-clock times: 0 begins on Monday, 29 December 1969."""
     return ((local - FIRST_MONDAY) // WEEK).astype(np.int64)
 
@@ -104,7 +103,7 @@ class CalendarShares:
     weeks: Arrivals
     start_hours: Floats
     event_hours: Floats
-    waits: NDArray[np.int64]
+    waits: Integers
 
     @classmethod
     def of(cls, measurements: Measurements, times: TimeMeasurements) -> CalendarShares:
@@ -132,15 +131,15 @@ class CalendarShares:
         return week * float(WEEK) + FIRST_MONDAY + hour * HOUR + random.random(number) * HOUR
 
 
-def _drawn(shares: Floats, number: int, random: Random) -> NDArray[np.int64]:
+def _drawn(shares: Floats, number: int, random: Random) -> Integers:
     """Cells by their shares, one from each of equal parts of the distribution, in random order."""
     even = (random.permutation(number) + random.random(number)) / max(number, 1)
     total = np.cumsum(shares)
-    cells: NDArray[np.int64] = np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1)
+    cells: Integers = np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1)
     return cells
 
 
-def _in_cases(measurements: Measurements, stage: str, sums: NDArray[np.int64]) -> tuple[Floats, float]:
+def _in_cases(measurements: Measurements, stage: str, sums: Integers) -> tuple[Floats, float]:
     return measurements.in_cases(stage, sums), measurements.deviation(stage)
 
 
@@ -166,12 +165,8 @@ _BLOCK = 100_000  # steps at a time: bounds the memory
 _SMOOTHING = 1e-3
 _STREAM = 1
 
-Indexes = NDArray[np.int64]
 
-
-def event_times(
-    measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int
-) -> NDArray[np.int64]:
+def event_times(measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int) -> Integers:
     """Times of all events of a synthetic log, in seconds from 1970 in UTC."""
     if measurements.times is None:
         raise ValueError("times were not measured")
@@ -198,20 +193,20 @@ def event_times(
 class _Steps:
     """The steps from event to event of some cases: the row and the least seconds of each, and where those of a case are."""
 
-    rows: Indexes
+    rows: Integers
     least: Floats
-    begin: Indexes
-    end: Indexes
+    begin: Integers
+    end: Integers
 
 
 @dataclass(frozen=True, eq=False)
 class _Log:
     """The rows and least seconds of the steps of all traces, one after another, and their numbers."""
 
-    rows: Indexes
+    rows: Integers
     least: Floats
-    begin: Indexes
-    steps_of: Indexes
+    begin: Integers
+    steps_of: Integers
 
     @classmethod
     def of(cls, measurements: Measurements, durations: DurationShares, traces: Sequence[Trace]) -> _Log:
@@ -230,7 +225,7 @@ class _Log:
                 least[coded] = max(least[coded], seconds)
         return cls(durations.row_of[pair], least[pair], np.cumsum(numbers) - numbers, numbers)
 
-    def steps(self, variant: Indexes) -> _Steps:
+    def steps(self, variant: Integers) -> _Steps:
         """The steps of cases of these traces."""
         numbers = self.steps_of[variant]
         end = np.cumsum(numbers)
@@ -239,7 +234,7 @@ class _Log:
         return _Steps(self.rows[index], self.least[index], begin, end)
 
 
-def _blocks(log: _Log, variant: Indexes) -> Iterator[slice]:
+def _blocks(log: _Log, variant: Integers) -> Iterator[slice]:
     """Ranges of cases with a bounded number of steps."""
     total = np.cumsum(log.steps_of[variant] + 1)
     first = 0
@@ -253,7 +248,7 @@ def _blocks(log: _Log, variant: Indexes) -> Iterator[slice]:
 # --------------------------------------------------------------------------------------------------------- durations
 
 
-def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tuple[Floats, Indexes]:
+def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tuple[Floats, Integers]:
     """Seconds by candidate and step, and the bucket of their sum by candidate and case."""
     total = np.cumsum(durations.rows, axis=1)
     total /= total[:, -1:]
@@ -270,12 +265,12 @@ def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tup
     return seconds, bucket_of_throughput(running[:, steps.end] - running[:, steps.begin])
 
 
-def bucket_of_throughput(seconds: Floats) -> Indexes:
+def bucket_of_throughput(seconds: Floats) -> Integers:
     """The bucket of times from the first to the last event, in seconds."""
     return np.searchsorted(np.array(THROUGHPUT_EDGES) / SECOND, seconds, side="right")
 
 
-def _throughput_factors(durations: DurationShares, log: _Log, variant: Indexes, random: Random) -> Floats:
+def _throughput_factors(durations: DurationShares, log: _Log, variant: Integers, random: Random) -> Floats:
     """A factor for every bucket of the throughput by which candidates are chosen: found on a sample of the cases."""
     if len(variant) > SAMPLE:
         variant = np.sort(random.choice(variant, SAMPLE, replace=False))
@@ -303,7 +298,7 @@ def _drawn_steps(durations: DurationShares, steps: _Steps, factors: Floats, rand
     return chosen
 
 
-def _fitted(seconds: Floats, numbers: Indexes, throughput: Floats, random: Random) -> Floats:
+def _fitted(seconds: Floats, numbers: Integers, throughput: Floats, random: Random) -> Floats:
     """The steps of all cases, long ones scaled so that cases take as long as was measured: the ranks of cases stay."""
     running = np.concatenate([[0.0], np.cumsum(seconds)])
     end = np.cumsum(numbers)
@@ -335,7 +330,7 @@ class _Clock:
     zone: Zone
     resolution: Resolution
 
-    def walk(self, starts: Floats, steps: _Steps, seconds: Floats, random: Random) -> NDArray[np.int64]:
+    def walk(self, starts: Floats, steps: _Steps, seconds: Floats, random: Random) -> Integers:
         """Times of all events of some cases, which start at these wall-clock times."""
         numbers = steps.end - steps.begin
         order = np.argsort(-numbers, kind="stable")  # cases that still go on come first
@@ -366,17 +361,17 @@ class _Clock:
         result[long] = ends[np.arange(len(long)), np.minimum(chosen, MOVES - 1)]
         return result
 
-    def _rounded(self, moment: Floats) -> NDArray[np.int64]:
+    def _rounded(self, moment: Floats) -> Integers:
         return rounded(moment, self.zone, self.resolution)
 
 
-def hours_closed(is_open: NDArray[np.bool_]) -> NDArray[np.int64]:
+def hours_closed(is_open: Booleans) -> Integers:
     """The hours until events can happen, by hour of the week."""
-    waits: NDArray[np.int64] = np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
+    waits: Integers = np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
     return waits
 
 
-def opened(moments: Floats, waits: NDArray[np.int64], zone: Zone) -> Floats:
+def opened(moments: Floats, waits: Integers, zone: Zone) -> Floats:
     """Times at which events can happen: others are moved to the next such hour."""
     while waits.any():
         wait = waits[hour_of_week(zone.to_local(moments))]
@@ -386,7 +381,7 @@ def opened(moments: Floats, waits: NDArray[np.int64], zone: Zone) -> Floats:
     return moments
 
 
-def rounded(moments: Floats, zone: Zone, resolution: Resolution) -> NDArray[np.int64]:
+def rounded(moments: Floats, zone: Zone, resolution: Resolution) -> Integers:
     """Times in UTC, rounded down."""
     if resolution == "day":
         local = zone.to_local(moments)

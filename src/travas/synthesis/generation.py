@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.traces import Origin, Trace
 from ..trusted.contributions import BUCKETS, Transitions, bucket_of, longest_in, states
 from .chain import Chain, released_traces
 from .measurements import LENGTHS, VARIANTS, Measurements
 from .randomness import Random, generator
+from .shrinkage import Booleans, Floats, Integers
 
 LEAST = 1.0  # a bucket below this many standard deviations is taken as empty
 CERTAIN = 5.0  # buckets above the last one that exceeds this many standard deviations are taken as empty: noise alone would make
@@ -38,7 +38,7 @@ class Lengths:
     """
 
     cases: float
-    shares: NDArray[np.float64]
+    shares: Floats
     longest: int
 
     @classmethod
@@ -60,12 +60,12 @@ class Lengths:
         shares = with_events / with_events.sum()
         return cls(float(kept.sum()), shares, longest_in(int(np.flatnonzero(shares)[-1])))
 
-    def hazards(self) -> NDArray[np.float64]:
+    def hazards(self) -> Floats:
         """For each bucket, the share of traces that end there among those that reach it."""
         return hazards(self.shares, np.ones(len(self.shares)))
 
 
-def hazards(ends: NDArray[np.float64], otherwise: NDArray[np.float64], prior: float = 0.0) -> NDArray[np.float64]:
+def hazards(ends: Floats, otherwise: Floats, prior: float = 0.0) -> Floats:
     """Ends by bucket divided by what reaches the bucket; `otherwise` where nothing does."""
     reached = np.cumsum(ends[::-1])[::-1]
     return np.where(reached > 0, (ends + prior) / np.maximum(reached + 2 * prior, 1e-12), otherwise)
@@ -80,8 +80,8 @@ class Tilt:
         endings: A factor on END for every length bucket.
     """
 
-    transitions: NDArray[np.float64]
-    endings: NDArray[np.float64]
+    transitions: Floats
+    endings: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +94,9 @@ class Simulated:
         stuck: Whether a trace came to a state from which nothing was allowed.
     """
 
-    codes: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    stuck: NDArray[np.bool_]
+    codes: Integers
+    lengths: Integers
+    stuck: Booleans
 
     @classmethod
     def joined(cls, parts: Sequence[Simulated]) -> Simulated:
@@ -123,11 +123,11 @@ class Simulated:
         ends = np.cumsum(self.lengths) - 1
         return self.only((self.lengths == 0) | chain.can_end[self.codes[ends]]) if len(self.codes) else self
 
-    def only(self, kept: NDArray[np.bool_]) -> Simulated:
+    def only(self, kept: Booleans) -> Simulated:
         """Some of the traces."""
         return Simulated(self.codes[np.repeat(kept, self.lengths)], self.lengths[kept], self.stuck[kept])
 
-    def mean_transitions(self, activities: int) -> NDArray[np.float64]:
+    def mean_transitions(self, activities: int) -> Floats:
         """Transitions by cell, flattened, per trace: normalised exactly as the measured ones are."""
         transitions = Transitions.of(self.codes, self.lengths, activities)
         scale = 1 / np.sqrt(np.maximum(transitions.squared_norms(), 1))
@@ -171,12 +171,12 @@ def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random
 
 def _choose(
     chain: Chain,
-    weights: NDArray[np.float64],
-    context: NDArray[np.int64],
-    seen: NDArray[np.bool_],
-    walking: NDArray[np.int64],
+    weights: Floats,
+    context: Integers,
+    seen: Booleans,
+    walking: Integers,
     random: Random,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+) -> tuple[Integers, Booleans]:
     """An entry of its context for every walker that can go on, by weight; and which walkers can.
 
     All candidates of all walkers lie in one array. Their running total is searched once for all walkers.
@@ -267,7 +267,7 @@ def generate(measurements: Measurements, seed: int, cases: int | None = None) ->
     return sorted(made, key=lambda row: (row.trace, row.origin))
 
 
-def _apportioned(weights: NDArray[np.float64], total: int) -> list[int]:
+def _apportioned(weights: Floats, total: int) -> list[int]:
     """Whole numbers in proportion to the weights that add up to the total: largest remainders first."""
     weights = np.maximum(weights, 0.0)
     if not weights.any():
@@ -306,7 +306,7 @@ def _released_keys(measurements: Measurements) -> frozenset[bytes]:
 
 def _resampled(
     pool: Simulated, chain: Chain, measurements: Measurements, lengths: Lengths, number: int, random: Random
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Traces of the pool and how often each is used: weighted to agree with the measurements, by systematic resampling."""
     usable = (pool.lengths > 0) & ~pool.stuck
     if usable.sum() < USABLE * len(usable):
@@ -332,11 +332,11 @@ DESCENTS = 200
 MEMORY = 10
 PRECISE = 1e-3  # standard deviations
 
-Slope = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
+Slope = Callable[[Floats], tuple[float, Floats]]
 """A convex function with its gradient."""
 
 
-def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation: float) -> NDArray[np.float64]:
+def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation: float) -> Floats:
     """Weights of the traces of a pool, which add up to 1 and agree with lengths and kept transitions as far as noise allows.
 
     First they agree with the lengths: w. Then q minimises γ·N·KL(q‖w) + ½·Σ((N·E_q φ − m)/s)², where φ are the length bucket
@@ -359,10 +359,10 @@ def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation
     target = np.concatenate([chain.targets.ravel()[cells], cases * by_length]) / spread
     value = np.concatenate([scale[transitions.owner[kept]], np.ones(len(bucket))]) / spread[column]
 
-    def tilted(point: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tilted(point: Floats) -> Floats:
         return np.bincount(owner, value * point[column], len(bucket)) / CLOSENESS
 
-    def slope(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def slope(point: Floats) -> tuple[float, Floats]:
         power = tilted(point)
         largest = power.max()
         weights = raked * np.exp(power - largest)
@@ -376,9 +376,9 @@ def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation
     return np.asarray(weights / weights.sum())
 
 
-def _minimum(function: Slope, point: NDArray[np.float64]) -> NDArray[np.float64]:
+def _minimum(function: Slope, point: Floats) -> Floats:
     """Where a strictly convex function is least: L-BFGS with backtracking."""
-    changes = deque[tuple[NDArray[np.float64], NDArray[np.float64]]](maxlen=MEMORY)
+    changes = deque[tuple[Floats, Floats]](maxlen=MEMORY)
     value, slope = function(point)
     for _ in range(DESCENTS):
         if np.abs(slope).max(initial=0.0) < PRECISE:
@@ -398,9 +398,7 @@ def _minimum(function: Slope, point: NDArray[np.float64]) -> NDArray[np.float64]
     return point
 
 
-def _newton_step(
-    slope: NDArray[np.float64], changes: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
-) -> NDArray[np.float64]:
+def _newton_step(slope: Floats, changes: Sequence[tuple[Floats, Floats]]) -> Floats:
     """−H⁻¹·slope, where the inverse Hessian is estimated from the last changes of point and slope."""
     step = -slope
     used = [(moved, turned, moved @ turned) for moved, turned in changes if moved @ turned > 0]

@@ -9,7 +9,6 @@ from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..log.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
@@ -21,6 +20,7 @@ from ..log.traces import Activity, Trace
 from ..trusted.contributions import BUCKETS, states
 from ..trusted.numbers import as_text
 from ..trusted.stages import STANDARD_DEVIATION
+from .shrinkage import Booleans, Floats, Integers
 
 CONFIDENCE = 0.95
 RADIUS = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
@@ -111,8 +111,8 @@ class AttributeMeasurements(AttributeCells):
         second: Noisy sums by cell, or by cell and last activity.
     """
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: Integers
+    second: Integers
 
     def __post_init__(self) -> None:
         cells = self.cells
@@ -136,8 +136,8 @@ class EventAttributeMeasurements(AttributeCells):
         by_activity: Noisy sums by activity and cell.
     """
 
-    selected: NDArray[np.int64]
-    by_activity: NDArray[np.int64]
+    selected: Integers
+    by_activity: Integers
 
     def __post_init__(self) -> None:
         self._check(holds=self.selected.shape == (len(self.values) if self.attribute.is_selected else 0,))
@@ -177,17 +177,17 @@ class TimeMeasurements:
     """
 
     settings: Times
-    pairs: NDArray[np.int64]
-    durations: NDArray[np.int64]
-    throughput: NDArray[np.int64]
-    start_blocks: NDArray[np.int64]
-    blocks: NDArray[np.int64]
-    start_spans: NDArray[np.int64]
-    start_weeks: NDArray[np.int64]
-    start_weekdays: NDArray[np.int64]
-    start_hours: NDArray[np.int64]
-    event_weekdays: NDArray[np.int64]
-    event_hours: NDArray[np.int64]
+    pairs: Integers
+    durations: Integers
+    throughput: Integers
+    start_blocks: Integers
+    blocks: Integers
+    start_spans: Integers
+    start_weeks: Integers
+    start_weekdays: Integers
+    start_hours: Integers
+    event_weekdays: Integers
+    event_hours: Integers
 
     def __post_init__(self) -> None:
         as_shape(self, _shapes(len(self.pairs), len(self.blocks)))
@@ -209,9 +209,7 @@ def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def choose_blocks(
-    start_blocks: NDArray[np.int64], contribution: int, deviation: float, recorded: str | None = None
-) -> NDArray[np.int64]:
+def choose_blocks(start_blocks: Integers, contribution: int, deviation: float, recorded: str | None = None) -> Integers:
     """Decide, from the noisy blocks alone, of which of them spans and weeks are measured: those of the recorded period.
 
     If it was not stated, these are the largest block, those that stand out from the noise with gaps of at most one block
@@ -263,10 +261,10 @@ class Measurements:
     variants: tuple[tuple[Trace, int], ...]
     activities: tuple[Activity, ...]
     activity_sums: ActivitySums
-    lengths: NDArray[np.int64]
-    transitions: NDArray[np.int64]
-    pairs: NDArray[np.int64] | None
-    refinement: NDArray[np.int64]
+    lengths: Integers
+    transitions: Integers
+    pairs: Integers | None
+    refinement: Integers
     times: TimeMeasurements | None = None
     attributes: tuple[AttributeMeasurements, ...] = ()
     event_attributes: tuple[EventAttributeMeasurements, ...] = ()
@@ -298,12 +296,12 @@ class Measurements:
         """The standard deviation of the noise of a stage, in cases."""
         return STANDARD_DEVIATION / self.contributions[stage]
 
-    def in_cases(self, stage: str, sums: NDArray[np.int64]) -> NDArray[np.float64]:
+    def in_cases(self, stage: str, sums: Integers) -> Floats:
         """Noisy sums of a stage in cases."""
         return sums / self.contributions[stage]
 
     @cached_property
-    def cells(self) -> NDArray[np.bool_]:
+    def cells(self) -> Booleans:
         """Which transitions can occur, by state and symbol."""
         return possible_cells(self.activities, self.rules)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.calendar import FIRST_MONDAY, WEEKS_PER_BLOCK
 from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
@@ -32,7 +31,7 @@ from .measurements import (
     event_stage,
     measured,
 )
-from .shrinkage import Floats
+from .shrinkage import Booleans, Floats
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9)
 
@@ -200,7 +199,7 @@ def _quantile(
     return MeasuredNumber(_point(weights[:buckets], share, bounds), _seconds(low, first), _seconds(high, last))
 
 
-def _first(holds: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
+def _first(holds: Booleans) -> int:
     return int(np.argmax(holds)) if holds.any() else len(holds) - 1
 
 
@@ -358,7 +357,7 @@ def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
     return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(chain, float(kept.sum()), allowed)
 
 
-def _noise_share(chain: Chain, kept: float, allowed: NDArray[np.bool_]) -> float:
+def _noise_share(chain: Chain, kept: float, allowed: Booleans) -> float:
     """What cells without any case would contribute beyond the bar, relative to everything that is used."""
     expected = chain.deviation * float(np.exp(-(chain.bar[allowed] ** 2) / 2).sum()) / np.sqrt(2 * np.pi)
     return min(1.0, expected / kept) if kept > 0 else 1.0

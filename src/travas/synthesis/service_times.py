@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.options import SERVICE_TIMES, CaseColumn
 from ..log.rules import NO_RULES
@@ -20,7 +19,7 @@ from .event_attributes import event_codes, event_shares
 from .event_times import DAY, hours_closed, opened, rounded, zone_of
 from .measurements import EventAttributeMeasurements, Measurements, event_stage
 from .randomness import generator
-from .shrinkage import Floats
+from .shrinkage import Floats, Integers
 
 STANDS_OUT = 2.0  # standard deviations
 HALF = {"second": 0.0, "minute": 30.0, "day": DAY / 2}  # of a unit of times, in seconds
@@ -38,7 +37,7 @@ def _shares(measurements: Measurements, measured: EventAttributeMeasurements) ->
 
 
 def event_starts(
-    measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], times: NDArray[np.int64], seed: int
+    measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], times: Integers, seed: int
 ) -> CaseColumn | None:
     """Starts of the events that end at these times, in seconds from 1970; None if service times were not measured."""
     measured = next((each for each in measurements.event_attributes if each.attribute == SERVICE_TIMES), None)
