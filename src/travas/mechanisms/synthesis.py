@@ -28,7 +28,7 @@ from ..releases.release import RESERVED_COLUMNS, Kind
 from ..releases.synthetic_log import SyntheticRelease
 from ..search.calibration import StagePlan
 from ..synthesis import measurements as stages
-from ..synthesis.case_attributes import measures_by_last
+from ..synthesis.attributes import measures_by_last
 from ..synthesis.chain import choose_pairs
 from ..synthesis.durations import choose_timed_pairs
 from ..synthesis.measurements import (

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import accumulate
 from math import isqrt
 from statistics import NormalDist
@@ -19,26 +18,19 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..log.calendar import SECOND
-from ..log.plain import ActivitySums, as_shape, digest_of
+from ..log.plain import ActivitySums, as_shape
 from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
 from ..log.traces import Activity
 from ..synthesis.durations import backed_off
-from ..synthesis.measurements import MeasuredNumber
+from ..synthesis.measurements import MeasuredNumber, NoisySums
 from ..synthesis.shrinkage import used_buckets
 from ..trusted.contributions import SIZE_CELLS, nodes_of
 from ..trusted.stages import STANDARD_DEVIATION
 
 FloatArray = NDArray[np.float64]
 
-ACTIVITIES, SIZES, PAIRS, DURATIONS, REWORK, THROUGHPUT, SERVICE = (
-    "activities",
-    "sizes",
-    "pairs",
-    "durations",
-    "rework",
-    "throughput",
-    "service",
-)
+ACTIVITIES, SIZES, PAIRS, REWORK = "activities", "sizes", "pairs", "rework"
+DURATIONS, THROUGHPUT, SERVICE = "durations", "throughput", "service"
 """The names of the stages A, M, F, D, R, P and T."""
 
 
@@ -54,11 +46,10 @@ def pair_cells(activities: int) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class MapMeasurements:
-    """Sums over cases with noise of standard deviation S, as integers, and the sizes of what a case added to them.
+class MapMeasurements(NoisySums):
+    """The measurements of a process map.
 
     Attributes:
-        contributions: Δ of every stage, by name.
         activities: The activities that have their own node, sorted; all others are the node `other`.
         activity_sums: A: the noisy sums of the activities; empty if they are public.
         sizes: M: noisy sums by number of distinct pairs, in the cells `SIZE_CELLS`.
@@ -71,7 +62,6 @@ class MapMeasurements:
         service: T: noisy sums by node and duration bucket, events without a service time last; None if not measured.
     """
 
-    contributions: Mapping[str, int]
     activities: tuple[Activity, ...]
     activity_sums: ActivitySums
     sizes: NDArray[np.int64]
@@ -107,10 +97,6 @@ class MapMeasurements:
         ):
             raise LogError("the measurements are inconsistent: a stage, the cap or an activity is missing or unknown")
 
-    def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage to which a case adds Δ, in cases."""
-        return STANDARD_DEVIATION / self.contributions[stage]
-
     def weight(self, stage: str) -> int:
         """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases."""
         return isqrt(self.contributions[stage] ** 2 // (self.cap if stage == PAIRS else self.rework_cap))
@@ -119,11 +105,6 @@ class MapMeasurements:
     def rework_cap(self) -> int:
         """c_w: the cap of R; a case adds to at most two cells for every activity."""
         return rework_cap(self.cap, len(self.activities))
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the measurements as compact JSON with sorted keys."""
-        return digest_of(self)
 
 
 def rework_cap(cap: int, activities: int) -> int:
@@ -241,11 +222,10 @@ class MapCounts:
 
 def clipping_bias(measurements: MapMeasurements) -> float:
     """b: at most about how many cases the cap takes away from a pair: from those cells of M that stand out."""
-    deviation = measurements.deviation(SIZES)
-    sizes = (measurements.sizes / measurements.contributions[SIZES]).tolist()
+    sizes, deviation = measurements.noisy(SIZES, measurements.sizes)
     return math.fsum(
         value * _lost(measurements.cap, size)
-        for value, size in zip(sizes, SIZE_CELLS, strict=True)
+        for value, size in zip(sizes.tolist(), SIZE_CELLS, strict=True)
         if value > TAIL * deviation
     )
 
@@ -254,11 +234,9 @@ def _number_of_cases(
     measurements: MapMeasurements, values: FloatArray, deviation: float, bias: float
 ) -> MeasuredNumber:
     """The number of cases: from M, from START and from END, weighted by precision. Every case has one start and one end."""
-    once = [float((measurements.sizes / measurements.contributions[SIZES]).sum())]
-    variances = [len(SIZE_CELLS) * measurements.deviation(SIZES) ** 2]
-    ends = len(values) - 1
-    once += [float(values[-1, :-1].sum()) + bias, float(values[:-1, -1].sum()) + bias]
-    variances += [ends * deviation**2] * 2
+    sizes, size_deviation = measurements.noisy(SIZES, measurements.sizes)
+    once = [float(sizes.sum()), float(values[-1, :-1].sum()) + bias, float(values[:-1, -1].sum()) + bias]
+    variances = [len(SIZE_CELLS) * size_deviation**2, *[(len(values) - 1) * deviation**2] * 2]
     precisions = [1 / variance for variance in variances]
     value = math.fsum(number * weight for number, weight in zip(once, precisions, strict=True)) / math.fsum(precisions)
     radius = TOTAL / math.sqrt(math.fsum(precisions))
@@ -349,8 +327,7 @@ class MapDurations:
         """Quartiles from measurements."""
         buckets, throughput, through = DURATION_BUCKETS, None, ()
         if measurements.throughput is not None:
-            noisy = measurements.throughput / measurements.contributions[THROUGHPUT]
-            deviation = measurements.deviation(THROUGHPUT)
+            noisy, deviation = measurements.noisy(THROUGHPUT, measurements.throughput)
             buckets = used_buckets(noisy, deviation)
             kept = np.where((np.arange(DURATION_BUCKETS) < buckets) & (noisy > deviation), noisy, 0.0)
             if kept.sum() > 0:
@@ -358,8 +335,7 @@ class MapDurations:
         service = _service(measurements)
         if measurements.durations is None or measurements.duration_pairs is None or not len(measurements.durations):
             return cls({}, throughput, through, service)
-        noisy = measurements.durations / measurements.contributions[DURATIONS]
-        deviation = measurements.deviation(DURATIONS)
+        noisy, deviation = measurements.noisy(DURATIONS, measurements.durations)
         if measurements.throughput is None:
             buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
         shares = _shares(noisy, deviation, measurements.duration_pairs[:, 1], buckets)
@@ -372,8 +348,7 @@ def _service(measurements: MapMeasurements) -> dict[int, Quartiles]:
     """Quartiles of the service times of the nodes that have any, beyond noise."""
     if measurements.service is None:
         return {}
-    noisy = measurements.service[:, :-1] / measurements.contributions[SERVICE]
-    deviation = measurements.deviation(SERVICE)
+    noisy, deviation = measurements.noisy(SERVICE, measurements.service[:, :-1])
     buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
     shares = _shares(noisy, deviation, np.arange(len(noisy)), buckets)
     present = noisy[:, :buckets].sum(axis=1) > CERTAIN * deviation * math.sqrt(buckets)

@@ -14,14 +14,12 @@ from ..log.abstraction import Abstraction
 from ..log.options import CaseColumn
 from ..log.traces import Origin
 from ..releases.release import ORIGIN, SYNTHETIC, ReleasedLog
-from ..synthesis.case_attributes import case_columns
-from ..synthesis.event_attributes import event_columns
+from ..synthesis.attributes import case_columns, event_columns, event_starts
 from ..synthesis.event_times import event_times
 from ..synthesis.generation import generate
 from ..synthesis.measurements import Measurements
 from ..synthesis.quality import Quality, quality
 from ..synthesis.randomness import new_seed
-from ..synthesis.service_times import event_starts
 from ..trusted.numbers import whole_number
 
 if TYPE_CHECKING:

@@ -37,8 +37,9 @@ class Arrivals:
         while len(times.blocks) * WEEKS_PER_BLOCK > width * MOST_POINTS:
             width *= 2
         block = int(times.blocks[0]) * WEEKS_PER_BLOCK
-        spans = measurements.in_cases(START_SPANS, times.start_spans).ravel()
-        size = spans / measurements.deviation(START_SPANS)
+        noisy, deviation = measurements.noisy(START_SPANS, times.start_spans)
+        spans = noisy.ravel()
+        size = spans / deviation
         total = np.concatenate([[0.0], np.cumsum(np.sign(size) * size**2 - CERTAIN)])
         later = np.triu(np.ones((len(total), len(total)), dtype=bool), 1)
         start, stop = np.unravel_index(np.argmax(np.where(later, total - total[:, None], -np.inf)), later.shape)
@@ -67,8 +68,8 @@ def _likelihood(measurements: Measurements, times: TimeMeasurements, width: int)
         (START_WEEKS, times.start_weeks, 1),
     ):
         cells = max(width // weeks, 1)  # that make a point together; or a cell has several points
-        noisy = measurements.in_cases(stage, sums).reshape(-1, cells).sum(axis=1)
-        variance = measurements.deviation(stage) ** 2 * cells
+        in_cases, deviation = measurements.noisy(stage, sums)
+        noisy, variance = in_cases.reshape(-1, cells).sum(axis=1), deviation**2 * cells
         points = size // len(noisy)
         precision += np.kron(np.eye(len(noisy)), np.ones((points, points))) / variance
         weighted += np.repeat(noisy, points) / variance

@@ -84,7 +84,7 @@ class Chain:
         rows = _rows(targets, transitions, allowed)
         pairs = measurements.pairs if measurements.pairs is not None else np.empty((0, 2), dtype=np.int64)
         if len(pairs):
-            rows = np.vstack([rows, _order_two(measurements, pairs, transitions, rows, allowed, deviation)])
+            rows = np.vstack([rows, _order_two(measurements, pairs, transitions, rows, deviation)])
         last = np.concatenate([np.arange(len(allowed)), pairs[:, 1]])  # the state in which a context ends
         context_of = np.tile(np.arange(len(allowed)), (len(allowed), 1))
         context_of[pairs[:, 0], pairs[:, 1]] = len(allowed) + np.arange(len(pairs))
@@ -120,11 +120,10 @@ def _cut(symbols: int) -> float:
 
 def order_one(measurements: Measurements) -> tuple[Floats, float]:
     """T1 in cases and its deviation; averaged with T2 by precision where that measured the same cells."""
-    first = measurements.in_cases(TRANSITIONS, measurements.transitions)
-    deviation = measurements.deviation(TRANSITIONS)
+    first, deviation = measurements.noisy(TRANSITIONS, measurements.transitions)
     if measurements.pairs is not None:
         return first, deviation
-    second, other = measurements.in_cases(REFINEMENT, measurements.refinement), measurements.deviation(REFINEMENT)
+    second, other = measurements.noisy(REFINEMENT, measurements.refinement)
     total = 1 / deviation**2 + 1 / other**2
     return (first / deviation**2 + second / other**2) / total, total**-0.5
 
@@ -140,18 +139,12 @@ def _rows(targets: Floats, transitions: Floats, allowed: Booleans) -> Floats:
 
 
 def _order_two(
-    measurements: Measurements,
-    pairs: Integers,
-    transitions: Floats,
-    rows: Floats,
-    allowed: Booleans,
-    deviation: float,
+    measurements: Measurements, pairs: Integers, transitions: Floats, rows: Floats, deviation: float
 ) -> Floats:
     """Probabilities by pair: those of order one, and beyond them only deviations that noise hardly explains."""
-    noisy = measurements.in_cases(REFINEMENT, measurements.refinement)
-    second = measurements.deviation(REFINEMENT)
+    noisy, second = measurements.noisy(REFINEMENT, measurements.refinement)
     before, state = pairs[:, 0], pairs[:, 1]
-    own_variance = second**2 * allowed[state].sum(axis=1)
+    own_variance = second**2 * measurements.cells[state].sum(axis=1)
     pair_precision, own_precision = 1 / deviation**2, 1 / own_variance
     mass = transitions[before, state - 1] * pair_precision + noisy.sum(axis=1) * own_precision
     mass = np.maximum(mass / (pair_precision + own_precision), 1e-9)

@@ -50,17 +50,17 @@ class DurationShares:
         low, high = (np.exp(bound) for bound in log_bounds(THROUGHPUT_EDGES))
         stated = times.settings.longest_case
         longest = stated * DAY if stated else (BEYOND * len(arrivals.shares) + WEEKS_BEYOND) * WEEK
-        noisy = measurements.in_cases(THROUGHPUT, times.throughput)[low < longest]
-        smooth = smoothed(noisy, measurements.deviation(THROUGHPUT))
+        noisy, deviation = measurements.noisy(THROUGHPUT, times.throughput)
+        smooth = smoothed(noisy[low < longest], deviation)
         tail = np.cumsum(smooth[::-1])[::-1]
         cells = max(int((tail >= LEAST_TAIL).sum()), 1)
         throughput = np.zeros(len(low))
         throughput[:cells] = normalised(smooth[:cells], uniform(cells))
         longest = min(longest, float(high[cells - 1]))
         used = np.exp(log_bounds()[0]) < longest
-        noisy = measurements.in_cases(DURATIONS, times.durations) * used
+        noisy, deviation = measurements.noisy(DURATIONS, times.durations)
         activities = len(measurements.activities)
-        rows, own = backed_off(noisy, measurements.deviation(DURATIONS), times.pairs[:, 1], activities, used)
+        rows, own = backed_off(noisy * used, deviation, times.pairs[:, 1], activities, used)
         following = len(times.pairs) + np.arange(activities + 1)  # the last row is that of all pairs
         row_of = np.tile(following, (activities + 1, 1))
         row_of[times.pairs[:, 0], times.pairs[:, 1]] = np.arange(len(times.pairs))

@@ -109,18 +109,13 @@ class CalendarShares:
     def of(cls, measurements: Measurements, times: TimeMeasurements) -> CalendarShares:
         """The calendar that follows from the measurements."""
         weekend = times.settings.weekend
-        start_day, start_hour = (
-            _in_cases(measurements, START_WEEKDAYS, times.start_weekdays),
-            _in_cases(measurements, START_HOURS, times.start_hours),
-        )
-        event_day, event_hour = (
-            _in_cases(measurements, EVENT_WEEKDAYS, times.event_weekdays),
-            _in_cases(measurements, EVENT_HOURS, times.event_hours),
-        )
+        noisy = measurements.noisy
+        of_starts = noisy(START_WEEKDAYS, times.start_weekdays), noisy(START_HOURS, times.start_hours)
+        of_events = noisy(EVENT_WEEKDAYS, times.event_weekdays), noisy(EVENT_HOURS, times.event_hours)
         is_open = (measurements.rules or NO_RULES).open_hours
         start_hours, event_hours = (
-            normalised(_hours(*noisy, weekend) * is_open, is_open / is_open.sum())
-            for noisy in ((start_day, start_hour), (event_day, event_hour))
+            normalised(_hours(*of_hours, weekend) * is_open, is_open / is_open.sum())
+            for of_hours in (of_starts, of_events)
         )
         return cls(Arrivals.of(measurements, times), start_hours, event_hours, hours_closed(is_open))
 
@@ -137,10 +132,6 @@ def _drawn(shares: Floats, number: int, random: Random) -> Integers:
     total = np.cumsum(shares)
     cells: Integers = np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1)
     return cells
-
-
-def _in_cases(measurements: Measurements, stage: str, sums: Integers) -> tuple[Floats, float]:
-    return measurements.in_cases(stage, sums), measurements.deviation(stage)
 
 
 def _hours(by_weekday: tuple[Floats, float], by_hour: tuple[Floats, float], weekend: tuple[int, ...]) -> Floats:

@@ -44,8 +44,7 @@ class Lengths:
     @classmethod
     def of(cls, measurements: Measurements) -> Lengths:
         """Estimate the lengths from the measurements."""
-        noisy = measurements.in_cases(LENGTHS, measurements.lengths)
-        deviation = measurements.deviation(LENGTHS)
+        noisy, deviation = measurements.noisy(LENGTHS, measurements.lengths)
         certain = np.flatnonzero(noisy > CERTAIN * deviation)
         if not len(certain) and noisy.sum() < PLAUSIBLE * deviation * len(noisy) ** 0.5:
             return cls(0.0, np.zeros(len(noisy)), 0)
@@ -170,12 +169,7 @@ def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random
 
 
 def _choose(
-    chain: Chain,
-    weights: Floats,
-    context: Integers,
-    seen: Booleans,
-    walking: Integers,
-    random: Random,
+    chain: Chain, weights: Floats, context: Integers, seen: Booleans, walking: Integers, random: Random
 ) -> tuple[Integers, Booleans]:
     """An entry of its context for every walker that can go on, by weight; and which walkers can.
 
@@ -314,7 +308,7 @@ def _resampled(
     index = np.flatnonzero(usable)
     if not len(index):
         return index, index
-    part = Simulated(pool.codes[np.repeat(usable, pool.lengths)], pool.lengths[index], pool.stuck[index])
+    part = pool.only(usable)
     weights = reweighted(part, chain, lengths, measurements.deviation(LENGTHS))
     begin = np.cumsum(part.lengths) - part.lengths
     first, second = part.codes[begin], part.codes[np.minimum(begin + 1, len(part.codes) - 1)]

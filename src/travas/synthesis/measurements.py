@@ -228,22 +228,40 @@ def choose_blocks(start_blocks: Integers, contribution: int, deviation: float, r
     return np.arange(max(first - 1, 0), min(last + 2, BLOCKS), dtype=np.int64)
 
 
-VARIANTS, ACTIVITIES, LENGTHS, TRANSITIONS, REFINEMENT = (
-    "variants",
-    "activities",
-    "lengths",
-    "transitions",
-    "refinement",
-)
+VARIANTS, ACTIVITIES, LENGTHS = "variants", "activities", "lengths"
+TRANSITIONS, REFINEMENT = "transitions", "refinement"
 """The names of the stages V, A, L, T1 and T2."""
 
 
 @dataclass(frozen=True, eq=False)
-class Measurements:
+class NoisySums:
     """Sums over cases with noise of standard deviation S, as integers, and the sizes of what a case added to them.
 
     Attributes:
         contributions: Δ of every stage, by name: a noisy sum divided by it is in cases.
+    """
+
+    contributions: Mapping[str, int]
+
+    def deviation(self, stage: str) -> float:
+        """The standard deviation of the noise of a stage, in cases."""
+        return STANDARD_DEVIATION / self.contributions[stage]
+
+    def noisy(self, stage: str, sums: Integers) -> tuple[Floats, float]:
+        """Noisy sums of a stage in cases, and the standard deviation of their noise."""
+        return sums / self.contributions[stage], self.deviation(stage)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the measurements as compact JSON with sorted keys: the same for every release that follows from them."""
+        return digest_of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements(NoisySums):
+    """The measurements of a synthetic log.
+
+    Attributes:
         variants: V: the released variants with their noisy sums, sorted.
         activities: The activities that generated traces are made of, sorted.
         activity_sums: A: the noisy sums of those activities that were selected by it.
@@ -257,7 +275,6 @@ class Measurements:
         rules: What generated cases obey; impossible cells were not measured.
     """
 
-    contributions: Mapping[str, int]
     variants: tuple[tuple[Trace, int], ...]
     activities: tuple[Activity, ...]
     activity_sums: ActivitySums
@@ -292,20 +309,7 @@ class Measurements:
         if len({None if isinstance(name, str) else len(name) for name in names}) > 1:
             raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
 
-    def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage, in cases."""
-        return STANDARD_DEVIATION / self.contributions[stage]
-
-    def in_cases(self, stage: str, sums: Integers) -> Floats:
-        """Noisy sums of a stage in cases."""
-        return sums / self.contributions[stage]
-
     @cached_property
     def cells(self) -> Booleans:
         """Which transitions can occur, by state and symbol."""
         return possible_cells(self.activities, self.rules)
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the measurements as compact JSON with sorted keys: the same for every log generated from them."""
-        return digest_of(self)

@@ -12,10 +12,9 @@ from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES
 from .arrivals import Arrivals
-from .case_attributes import combined_numbers
+from .attributes import combined_numbers, event_shares, number_of_cases
 from .chain import Chain, order_one
 from .durations import DurationShares, log_bounds
-from .event_attributes import event_shares
 from .generation import Lengths
 from .measurements import (
     DURATIONS,
@@ -119,14 +118,11 @@ def arrival_quality(
 ) -> tuple[ArrivalQuality, ...]:
     """Cases that start in every span of the period in which generated cases start."""
     weeks = (times.blocks[:, None] * WEEKS_PER_BLOCK + np.arange(0, WEEKS_PER_BLOCK, SPAN)).ravel()
-    cases, deviation = (
-        measurements.in_cases(START_SPANS, times.start_spans).ravel(),
-        measurements.deviation(START_SPANS),
-    )
+    cases, deviation = measurements.noisy(START_SPANS, times.start_spans)
     last = arrivals.first + len(arrivals.shares)
     return tuple(
         ArrivalQuality(FIRST_MONDAY + timedelta(weeks=week), measured(number, deviation))
-        for week, number in zip(weeks.tolist(), cases.tolist(), strict=True)
+        for week, number in zip(weeks.tolist(), cases.ravel().tolist(), strict=True)
         if arrivals.first - SPAN < week < last
     )
 
@@ -140,14 +136,13 @@ def time_quality(
     bounds = [
         (low[low < ceiling], high[low < ceiling]) for low, high in map(log_bounds, (DURATION_EDGES, THROUGHPUT_EDGES))
     ]
-    deviation = measurements.deviation(DURATIONS)
     names, used = measurements.activities, len(bounds[0][0])
-    noisy = measurements.in_cases(DURATIONS, times.durations)
+    noisy, deviation = measurements.noisy(DURATIONS, times.durations)
     medians = (
         _quantile(row, of_pair[:used], deviation, 0.5, bounds[0])
         for row, of_pair in zip(durations.rows, noisy, strict=False)
     )
-    throughput, spread = measurements.in_cases(THROUGHPUT, times.throughput), measurements.deviation(THROUGHPUT)
+    throughput, spread = measurements.noisy(THROUGHPUT, times.throughput)
     return tuple(
         DurationQuality(names[before], names[after], median, not own)
         for (before, after), median, own in zip(times.pairs.tolist(), medians, durations.own.tolist(), strict=True)
@@ -173,10 +168,10 @@ def event_attribute_quality(measurements: Measurements) -> tuple[EventAttributeQ
     """Weights of all values of all attributes of events that are generated, by activity."""
     rows = []
     for made in measurements.event_attributes:
-        stage = event_stage(made.attribute.name)
-        noisy, shares = measurements.in_cases(stage, made.by_activity), event_shares(measurements, made)[:-1]
+        noisy, deviation = measurements.noisy(event_stage(made.attribute.name), made.by_activity)
+        shares = event_shares(measurements, made)[:-1]
         for row, cell in np.argwhere(shares > 0).tolist():
-            weight = measured(float(noisy[row, cell]), measurements.deviation(stage))
+            weight = measured(float(noisy[row, cell]), deviation)
             activity = measurements.activities[row]
             rows.append(EventAttributeQuality(made.attribute.name, activity, made.labels[cell], weight))
     return tuple(rows)
@@ -299,12 +294,10 @@ class Quality:
 
 def quality(measurements: Measurements) -> Quality:
     """Intervals and warnings from the measurements alone."""
-    released_deviation = measurements.deviation(VARIANTS)
     released = sum(value for _, value in measurements.variants) / measurements.contributions[VARIANTS]
-    released_spread = released_deviation * len(measurements.variants) ** 0.5
-    noisy = measurements.in_cases(LENGTHS, measurements.lengths)
-    deviation = measurements.deviation(LENGTHS)
-    all_cases = released + float(noisy.sum())
+    released_spread = measurements.deviation(VARIANTS) * len(measurements.variants) ** 0.5
+    noisy, deviation = measurements.noisy(LENGTHS, measurements.lengths)
+    all_cases = number_of_cases(measurements)
     spread = float(np.hypot(released_spread, deviation * BUCKETS**0.5))
     pairs, noise_share = _pairs(measurements)
     made = Quality(
