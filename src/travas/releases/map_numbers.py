@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LogError
-from ..log.calendar import SECOND
 from ..log.plain import ActivitySums, as_shape
-from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..log.questions import DURATION_BUCKETS
 from ..log.traces import Activity
-from ..synthesis.durations import backed_off
+from ..synthesis.durations import backed_off, quantiles
 from ..synthesis.measurements import MeasuredNumber, NoisySums
 from ..synthesis.shrinkage import used_buckets
 from ..trusted.contributions import SIZE_CELLS, nodes_of
@@ -287,10 +286,6 @@ def _interval(value: float, deviation: float, bias: float, total: MeasuredNumber
     return MeasuredNumber(min(max(value, low), high), low, high)
 
 
-_EDGES = [edge / SECOND for edge in DURATION_EDGES]
-_LAST = _EDGES[-1] * 4  # the last bucket is open; for quantiles it ends here
-
-
 @dataclass(frozen=True)
 class Quartiles:
     """Quartiles of a duration, in seconds.
@@ -363,17 +358,4 @@ def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], bucke
 
 
 def _quartiles(weights: FloatArray) -> Quartiles:
-    low, middle, high = (_quantile(weights, share) for share in (0.25, 0.5, 0.75))
-    return Quartiles(low, middle, high)
-
-
-def _quantile(weights: FloatArray, share: float) -> float:
-    """A quantile in seconds, interpolated within its bucket on a logarithmic scale; the first bucket is 0 seconds."""
-    below = np.cumsum(weights) / weights.sum()
-    bucket = min(int(np.searchsorted(below, share, side="right")), len(weights) - 1)
-    if bucket == 0:
-        return 0.0
-    before = float(below[bucket - 1])
-    within = min(max((share - before) / max(float(below[bucket]) - before, 1e-12), 0.0), 1.0)
-    low, high = math.log(_EDGES[bucket - 1]), math.log(_EDGES[bucket] if bucket < len(_EDGES) else _LAST)
-    return math.exp(low + within * (high - low))
+    return Quartiles(*quantiles(weights, np.array([0.25, 0.5, 0.75])).tolist())

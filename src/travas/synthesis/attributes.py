@@ -16,8 +16,8 @@ from ..log.options import OTHER, SERVICE_TIMES, Attribute, CaseColumn
 from ..log.rules import NO_RULES
 from ..log.traces import Trace
 from ..trusted.stages import Stage
-from .durations import log_bounds
-from .event_times import DAY, hours_closed, opened, rounded, zone_of
+from .durations import DAY, seconds_at
+from .event_times import hours_closed, opened, rounded, zone_of
 from .measurements import (
     LENGTHS,
     VARIANTS,
@@ -200,10 +200,7 @@ def event_columns(
 
 def event_codes(measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int]) -> Integers:
     """The index of the activity of every event, case by case; the last one is for any other activity."""
-    other = len(measurements.activities)
-    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-    of_traces = [np.array([code_of.get(activity, other) for activity in trace], dtype=np.int64) for trace in traces]
-    repeated = [np.tile(codes, count) for codes, count in zip(of_traces, counts, strict=True)]
+    repeated = [np.tile(codes, count) for codes, count in zip(measurements.codes_of(traces), counts, strict=True)]
     return np.concatenate([np.empty(0, dtype=np.int64), *repeated])
 
 
@@ -230,9 +227,7 @@ def event_starts(
     case = np.repeat(np.arange(len(lengths)), lengths)
     cells = drawn_cells(_service_shares(measurements, measured), activity, random)
     missing = cells == measured.cells - 1
-    low, high = (np.append(bounds, 0.0) for bounds in log_bounds())  # of all buckets, and of missing ones
-    within = random.random(len(cells))
-    seconds = np.floor(np.where((cells > 0) & ~missing, np.exp(low[cells] + within * (high - low)[cells]), 0.0))
+    seconds = np.floor(seconds_at(np.where(missing, 0, cells), random.random(len(cells))))
     step = np.diff(times, prepend=0).astype(np.float64)
     step[np.diff(case, prepend=-1) > 0] = np.inf  # nothing comes before
     known = np.flatnonzero(~missing)

@@ -107,10 +107,9 @@ class Chain:
 
 def released_traces(measurements: Measurements) -> tuple[Integers, Integers]:
     """The released variants that can be generated: their codes, one after another, and their lengths."""
-    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-    traces = [trace for trace, _ in measurements.variants if code_of.keys() >= set(trace)]
-    codes = np.array([code_of[name] for trace in traces for name in trace], dtype=np.int64)
-    return codes, np.array([len(trace) for trace in traces], dtype=np.int64)
+    coded, other = measurements.codes_of(trace for trace, _ in measurements.variants), len(measurements.activities)
+    traces = [np.empty(0, dtype=np.int64), *(codes for codes in coded if other not in codes)]
+    return np.concatenate(traces), np.array([len(codes) for codes in traces[1:]], dtype=np.int64)
 
 
 def _cut(symbols: int) -> float:

@@ -74,6 +74,21 @@ def log_bounds(edges: tuple[int, ...] = DURATION_EDGES) -> tuple[Floats, Floats]
     return bounds[:-1], bounds[1:]
 
 
+def seconds_at(bucket: Integers, within: Floats, edges: tuple[int, ...] = DURATION_EDGES) -> Floats:
+    """Durations in seconds, by bucket and how far they are in it on a logarithmic scale."""
+    low, high = log_bounds(edges)
+    return np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
+
+
+def quantiles(weights: Floats, shares: Floats, edges: tuple[int, ...] = DURATION_EDGES) -> Floats:
+    """Quantiles of durations, in seconds, from the weights of the first buckets."""
+    total = np.concatenate([[0.0], np.cumsum(weights)])
+    rank = shares * total[-1]
+    bucket = np.clip(np.searchsorted(total, rank, side="right") - 1, 0, len(weights) - 1)
+    within = (rank - total[bucket]) / np.maximum(weights[bucket], 1e-12)
+    return seconds_at(bucket, within, edges)
+
+
 def backed_off(
     noisy: Floats, deviation: float, after: Integers, activities: int, used: Booleans
 ) -> tuple[Floats, Booleans]:
@@ -97,9 +112,7 @@ def choose_timed_pairs(measurements: Measurements) -> Integers:
     wanted = np.zeros((size, size), dtype=bool)
     before, symbol = np.nonzero(Chain.of(measurements).targets[1:, :-1])
     wanted[before // 2, symbol // 2] = True
-    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-    for trace, _ in measurements.variants:
-        codes = np.array([code_of.get(activity, -1) for activity in trace], dtype=np.int64)
-        kept = codes[codes >= 0]
+    for codes in measurements.codes_of(trace for trace, _ in measurements.variants):
+        kept = codes[codes < size]
         wanted[kept[:-1], kept[1:]] = True
     return np.argwhere(wanted).astype(np.int64)

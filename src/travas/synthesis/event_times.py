@@ -19,7 +19,7 @@ from ..log.questions import DURATION_BUCKETS, THROUGHPUT_EDGES
 from ..log.rules import NO_RULES, coded_pairs
 from ..log.traces import Trace
 from .arrivals import Arrivals
-from .durations import DurationShares, log_bounds
+from .durations import DAY, WEEK, DurationShares, quantiles, seconds_at
 from .measurements import (
     EVENT_HOURS,
     EVENT_WEEKDAYS,
@@ -47,9 +47,7 @@ class Zone:
 
     def to_local(self, moments: Floats) -> Floats:
         """Wall-clock times, in seconds from 1970, of times in UTC."""
-        one_offset = not len(self.changes)
-        index = 0 if one_offset else np.searchsorted(self.changes, moments, side="right")
-        local: Floats = moments + self.offsets[index]
+        local: Floats = moments + self.offsets[np.searchsorted(self.changes, moments, side="right")]
         return local
 
     def to_utc(self, local: Floats) -> Floats:
@@ -69,8 +67,6 @@ def zone_of(name: str) -> Zone:
 
 
 HOUR = 3_600
-DAY = 86_400
-WEEK = 604_800
 FIRST_MONDAY = -3 * DAY
 """Monday, 29 December 1969, in seconds from 1970."""
 
@@ -157,24 +153,25 @@ _SMOOTHING = 1e-3
 _STREAM = 1
 
 
-def event_times(measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int) -> Integers:
-    """Times of all events of a synthetic log, in seconds from 1970 in UTC."""
+def event_times(
+    measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int
+) -> Integers | None:
+    """Times of all events of a synthetic log, in seconds from 1970 in UTC; None if times were not measured."""
     if measurements.times is None:
-        raise ValueError("times were not measured")
+        return None
     settings = measurements.times.settings
     random = generator(seed, _STREAM)
     calendar = CalendarShares.of(measurements, measurements.times)
     durations = DurationShares.of(measurements, measurements.times, calendar.weeks)
-    log = _Log.of(measurements, durations, traces)
+    of_traces = _Steps.of(measurements, durations, traces)
     variant = np.repeat(np.arange(len(traces)), counts)
-    factors = _throughput_factors(durations, log, variant, random)
+    factors = _throughput_factors(durations, of_traces, variant, random)
     clock = _Clock(calendar, zone_of(settings.zone), settings.resolution)
     starts = calendar.starts(len(variant), random)
-    drawn = (_drawn_steps(durations, log.steps(variant[cases]), factors, random) for cases in _blocks(log, variant))
-    seconds = _fitted(np.concatenate([np.empty(0), *drawn]), log.steps_of[variant], durations.throughput, random)
+    drawn = (_drawn_steps(durations, steps, factors, random) for _, steps in _blocks(of_traces, variant))
+    seconds = _fitted(np.concatenate([np.empty(0), *drawn]), of_traces.numbers[variant], durations.throughput, random)
     made, used = [np.empty(0, dtype=np.int64)], 0
-    for cases in _blocks(log, variant):
-        steps = log.steps(variant[cases])
+    for cases, steps in _blocks(of_traces, variant):
         made.append(clock.walk(starts[cases], steps, seconds[used : used + len(steps.rows)], random))
         used += len(steps.rows)
     return np.concatenate(made)
@@ -182,57 +179,50 @@ def event_times(measurements: Measurements, traces: Sequence[Trace], counts: Seq
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """The steps from event to event of some cases: the row and the least seconds of each, and where those of a case are."""
+    """The steps from event to event of some traces: row and least seconds of each, and where those of a trace are."""
 
     rows: Integers
     least: Floats
     begin: Integers
     end: Integers
 
-
-@dataclass(frozen=True, eq=False)
-class _Log:
-    """The rows and least seconds of the steps of all traces, one after another, and their numbers."""
-
-    rows: Integers
-    least: Floats
-    begin: Integers
-    steps_of: Integers
-
     @classmethod
-    def of(cls, measurements: Measurements, durations: DurationShares, traces: Sequence[Trace]) -> _Log:
-        other = len(measurements.activities)
-        code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-        codes = np.array([code_of.get(activity, other) for trace in traces for activity in trace], dtype=np.int64)
+    def of(cls, measurements: Measurements, durations: DurationShares, traces: Sequence[Trace]) -> _Steps:
+        codes = np.concatenate([np.empty(0, dtype=np.int64), *measurements.codes_of(traces)])
         lengths = np.array([len(trace) for trace in traces], dtype=np.int64)
         is_last = np.zeros(len(codes), dtype=bool)
         is_last[np.cumsum(lengths) - 1] = True
         steps = np.flatnonzero(~is_last)
-        numbers = lengths - 1
+        end = np.cumsum(lengths - 1)
         pair = codes[steps], codes[steps + 1]
         least = np.zeros(durations.row_of.shape)
         for before, after, seconds in (measurements.rules or NO_RULES).waits:
             for coded in coded_pairs([(before, after)], measurements.activities):
                 least[coded] = max(least[coded], seconds)
-        return cls(durations.row_of[pair], least[pair], np.cumsum(numbers) - numbers, numbers)
+        return cls(durations.row_of[pair], least[pair], end - (lengths - 1), end)
 
-    def steps(self, variant: Integers) -> _Steps:
+    @property
+    def numbers(self) -> Integers:
+        """The number of steps of every trace."""
+        return self.end - self.begin
+
+    def of_cases(self, variant: Integers) -> _Steps:
         """The steps of cases of these traces."""
-        numbers = self.steps_of[variant]
+        numbers = self.numbers[variant]
         end = np.cumsum(numbers)
         begin = end - numbers
         index = np.arange(int(numbers.sum())) + np.repeat(self.begin[variant] - begin, numbers)
         return _Steps(self.rows[index], self.least[index], begin, end)
 
 
-def _blocks(log: _Log, variant: Integers) -> Iterator[slice]:
-    """Ranges of cases with a bounded number of steps."""
-    total = np.cumsum(log.steps_of[variant] + 1)
+def _blocks(of_traces: _Steps, variant: Integers) -> Iterator[tuple[slice, _Steps]]:
+    """Ranges of cases with their steps, of which there is a bounded number."""
+    total = np.cumsum(of_traces.numbers[variant] + 1)
     first = 0
     while first < len(variant):
         reached = total[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(total, reached + _BLOCK, side="right")))
-        yield slice(first, last)
+        yield slice(first, last), of_traces.of_cases(variant[first:last])
         first = last
 
 
@@ -248,10 +238,7 @@ def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tup
     index = np.searchsorted(flat, steps.rows + drawn, side="right")
     index = np.minimum(index, (steps.rows + 1) * DURATION_BUCKETS - 1)
     bucket = index - steps.rows * DURATION_BUCKETS
-    low, high = log_bounds()
-    within = random.random(drawn.shape)
-    seconds = np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
-    seconds = np.minimum(seconds, durations.longest)
+    seconds = np.minimum(seconds_at(bucket, random.random(drawn.shape)), durations.longest)
     running = np.concatenate([np.zeros((CANDIDATES, 1)), np.cumsum(seconds, axis=1)], axis=1)
     return seconds, bucket_of_throughput(running[:, steps.end] - running[:, steps.begin])
 
@@ -261,14 +248,12 @@ def bucket_of_throughput(seconds: Floats) -> Integers:
     return np.searchsorted(np.array(THROUGHPUT_EDGES) / SECOND, seconds, side="right")
 
 
-def _throughput_factors(durations: DurationShares, log: _Log, variant: Integers, random: Random) -> Floats:
+def _throughput_factors(durations: DurationShares, of_traces: _Steps, variant: Integers, random: Random) -> Floats:
     """A factor for every bucket of the throughput by which candidates are chosen: found on a sample of the cases."""
     if len(variant) > SAMPLE:
         variant = np.sort(random.choice(variant, SAMPLE, replace=False))
-    buckets = [np.empty((CANDIDATES, 0), dtype=np.int64)]
-    for cases in _blocks(log, variant):
-        buckets.append(_candidates(durations, log.steps(variant[cases]), random)[1])
-    bucket = np.concatenate(buckets, axis=1)
+    buckets = (_candidates(durations, steps, random)[1] for _, steps in _blocks(of_traces, variant))
+    bucket = np.concatenate([np.empty((CANDIDATES, 0), dtype=np.int64), *buckets], axis=1)
     target = durations.throughput
     factors = np.ones(len(target))
     for _ in range(ROUNDS if bucket.size else 0):
@@ -284,7 +269,7 @@ def _drawn_steps(durations: DurationShares, steps: _Steps, factors: Floats, rand
     seconds, throughput = _candidates(durations, steps, random)
     total = np.cumsum(factors[throughput], axis=0)
     candidate = (random.random(total.shape[1]) * total[-1] >= total).sum(axis=0)
-    candidate = np.repeat(np.minimum(candidate, CANDIDATES - 1), steps.end - steps.begin)
+    candidate = np.repeat(np.minimum(candidate, CANDIDATES - 1), steps.numbers)
     chosen: Floats = seconds[candidate, np.arange(len(steps.rows))]
     return chosen
 
@@ -294,20 +279,11 @@ def _fitted(seconds: Floats, numbers: Integers, throughput: Floats, random: Rand
     running = np.concatenate([[0.0], np.cumsum(seconds)])
     end = np.cumsum(numbers)
     drawn = running[end] - running[end - numbers]
+    shares = (np.arange(len(drawn)) + 0.5) / max(len(drawn), 1)
     wanted = np.empty(len(drawn))
-    wanted[np.lexsort((random.random(len(drawn)), drawn))] = _quantiles(throughput, len(drawn))
+    wanted[np.lexsort((random.random(len(drawn)), drawn))] = quantiles(throughput, shares, THROUGHPUT_EDGES)
     factor = np.where((drawn > LONG_CASE) & (wanted > 0), np.clip(wanted / np.maximum(drawn, 1), *SCALES), 1.0)
     return np.where(seconds >= LONG_STEP, seconds * np.repeat(factor, numbers), seconds)
-
-
-def _quantiles(throughput: Floats, number: int) -> Floats:
-    """This many quantiles of the throughput in seconds, evenly spaced, in increasing order."""
-    low, high = log_bounds(THROUGHPUT_EDGES)
-    total = np.concatenate([[0.0], np.cumsum(throughput)])
-    rank = (np.arange(number) + 0.5) / max(number, 1) * total[-1]
-    bucket = np.clip(np.searchsorted(total, rank, side="right") - 1, 0, len(throughput) - 1)
-    within = (rank - total[bucket]) / np.maximum(throughput[bucket], 1e-12)
-    return np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
 
 
 # ------------------------------------------------------------------------------------------------------------- clocks
@@ -323,7 +299,7 @@ class _Clock:
 
     def walk(self, starts: Floats, steps: _Steps, seconds: Floats, random: Random) -> Integers:
         """Times of all events of some cases, which start at these wall-clock times."""
-        numbers = steps.end - steps.begin
+        numbers = steps.numbers
         order = np.argsort(-numbers, kind="stable")  # cases that still go on come first
         position = (steps.begin + np.arange(len(numbers)))[order]  # of the first event of every case
         begin, moment = steps.begin[order], opened(self.zone.to_utc(starts[order]), self.calendar.waits, self.zone)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -308,6 +308,12 @@ class Measurements(NoisySums):
         names = [*self.activities, *(activity for trace, _ in self.variants for activity in trace)]
         if len({None if isinstance(name, str) else len(name) for name in names}) > 1:
             raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
+
+    def codes_of(self, traces: Iterable[Trace]) -> list[Integers]:
+        """The indices of the activities of every trace; one more stands for any other activity."""
+        code_of = {activity: code for code, activity in enumerate(self.activities)}
+        other = len(code_of)
+        return [np.array([code_of.get(activity, other) for activity in trace], dtype=np.int64) for trace in traces]
 
     @cached_property
     def cells(self) -> Booleans:

@@ -14,7 +14,7 @@ from ..trusted.contributions import BUCKETS, LENGTH_EDGES
 from .arrivals import Arrivals
 from .attributes import combined_numbers, event_shares, number_of_cases
 from .chain import Chain, order_one
-from .durations import DurationShares, log_bounds
+from .durations import DurationShares, log_bounds, quantiles, seconds_at
 from .generation import Lengths
 from .measurements import (
     DURATIONS,
@@ -132,14 +132,13 @@ def time_quality(
 ) -> tuple[tuple[DurationQuality, ...], tuple[ThroughputQuality, ...]]:
     """Medians of all measured pairs, and quantiles of the throughput."""
     durations = DurationShares.of(measurements, times, arrivals)
-    ceiling = np.log(durations.longest)
-    bounds = [
-        (low[low < ceiling], high[low < ceiling]) for low, high in map(log_bounds, (DURATION_EDGES, THROUGHPUT_EDGES))
-    ]
-    names, used = measurements.activities, len(bounds[0][0])
+    used, used_throughput = (
+        int((log_bounds(edges)[0] < np.log(durations.longest)).sum()) for edges in (DURATION_EDGES, THROUGHPUT_EDGES)
+    )
+    names = measurements.activities
     noisy, deviation = measurements.noisy(DURATIONS, times.durations)
     medians = (
-        _quantile(row, of_pair[:used], deviation, 0.5, bounds[0])
+        _quantile(row, of_pair[:used], deviation, 0.5, DURATION_EDGES)
         for row, of_pair in zip(durations.rows, noisy, strict=False)
     )
     throughput, spread = measurements.noisy(THROUGHPUT, times.throughput)
@@ -148,7 +147,7 @@ def time_quality(
         for (before, after), median, own in zip(times.pairs.tolist(), medians, durations.own.tolist(), strict=True)
     ), tuple(
         ThroughputQuality(
-            share, _quantile(durations.throughput, throughput[: len(bounds[1][0])], spread, share, bounds[1])
+            share, _quantile(durations.throughput, throughput[:used_throughput], spread, share, THROUGHPUT_EDGES)
         )
         for share in QUANTILES
     )
@@ -177,9 +176,7 @@ def event_attribute_quality(measurements: Measurements) -> tuple[EventAttributeQ
     return tuple(rows)
 
 
-def _quantile(
-    weights: Floats, noisy: Floats, deviation: float, share: float, bounds: tuple[Floats, Floats]
-) -> MeasuredNumber:
+def _quantile(weights: Floats, noisy: Floats, deviation: float, share: float, edges: tuple[int, ...]) -> MeasuredNumber:
     """A quantile of durations, in seconds: of `weights`, and where it can lie by the noisy numbers of all buckets.
 
     The number of cases up to a bucket, less the share of all cases, has normal noise of a known deviation.
@@ -188,29 +185,13 @@ def _quantile(
     below = np.arange(1, buckets + 1)
     surplus = np.cumsum(noisy) - share * noisy.sum()
     radius = RADIUS * deviation * np.sqrt((1 - share) ** 2 * below + share**2 * (buckets - below))
-    low, high = bounds
-    first = _first(surplus + radius >= 0)
-    last = _first(surplus - radius >= 0)
-    return MeasuredNumber(_point(weights[:buckets], share, bounds), _seconds(low, first), _seconds(high, last))
+    ends = np.array([_first(surplus + radius >= 0), _first(surplus - radius >= 0)])
+    low, high = seconds_at(ends, np.array([0.0, 1.0]), edges).tolist()
+    return MeasuredNumber(float(quantiles(weights[:buckets], np.array([share]), edges)[0]), low, high)
 
 
 def _first(holds: Booleans) -> int:
     return int(np.argmax(holds)) if holds.any() else len(holds) - 1
-
-
-def _seconds(bounds: Floats, bucket: int) -> float:
-    return float(np.exp(bounds[bucket])) if bucket else 0.0
-
-
-def _point(weights: Floats, share: float, bounds: tuple[Floats, Floats]) -> float:
-    """The quantile of a distribution over buckets, evenly spread over the logarithm within each."""
-    total = np.cumsum(weights)
-    bucket = _first(total >= share * total[-1])
-    if bucket == 0:
-        return 0.0
-    low, high = bounds
-    within = 1 - (total[bucket] - share * total[-1]) / max(float(weights[bucket]), 1e-12)
-    return float(np.exp(low[bucket] + within * (high - low)[bucket]))
 
 
 @dataclass(frozen=True)
