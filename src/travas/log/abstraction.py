@@ -48,9 +48,8 @@ class FlatLog:
     @classmethod
     def of(cls, variants: Log) -> FlatLog:
         """Lay out the traces of variants as one array of events."""
-        lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
         codes = np.frombuffer(b"".join(variants.keys), CODE).astype(np.int64)
-        return cls(variants.alphabet, codes, lengths)
+        return cls(variants.alphabet, codes, variants.lengths())
 
     def rows(self) -> NDArray[np.int64]:
         """The index of the trace of each event."""

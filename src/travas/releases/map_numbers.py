@@ -14,7 +14,6 @@ from math import isqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..log.plain import ActivitySums, as_shape
@@ -22,18 +21,16 @@ from ..log.questions import DURATION_BUCKETS
 from ..log.traces import Activity
 from ..synthesis.durations import backed_off, quantiles
 from ..synthesis.measurements import MeasuredNumber, NoisySums
-from ..synthesis.shrinkage import used_buckets
+from ..synthesis.shrinkage import Booleans, Floats, Integers, used_buckets
 from ..trusted.contributions import SIZE_CELLS, nodes_of
 from ..trusted.stages import STANDARD_DEVIATION
-
-FloatArray = NDArray[np.float64]
 
 ACTIVITIES, SIZES, PAIRS, REWORK = "activities", "sizes", "pairs", "rework"
 DURATIONS, THROUGHPUT, SERVICE = "durations", "throughput", "service"
 """The names of the stages A, M, F, D, R, P and T."""
 
 
-def pair_cells(activities: int) -> NDArray[np.bool_]:
+def pair_cells(activities: int) -> Booleans:
     """Which pairs are cells, by node before and after. The last row is START, the last column END.
 
     Every trace has an event, so no case goes from START to END.
@@ -63,14 +60,14 @@ class MapMeasurements(NoisySums):
 
     activities: tuple[Activity, ...]
     activity_sums: ActivitySums
-    sizes: NDArray[np.int64]
+    sizes: Integers
     cap: int
-    pairs: NDArray[np.int64]
-    rework: NDArray[np.int64] | None = None
-    duration_pairs: NDArray[np.int64] | None = None
-    durations: NDArray[np.int64] | None = None
-    throughput: NDArray[np.int64] | None = None
-    service: NDArray[np.int64] | None = None
+    pairs: Integers
+    rework: Integers | None = None
+    duration_pairs: Integers | None = None
+    durations: Integers | None = None
+    throughput: Integers | None = None
+    service: Integers | None = None
 
     def __post_init__(self) -> None:
         size, activities = nodes_of(len(self.activities)), len(self.activities)
@@ -143,11 +140,7 @@ def choose_cap(sizes: list[float], deviation: float, pair_deviation: float, acti
 def _without_tail(sizes: list[float], deviation: float) -> list[float]:
     """M without negative values, and without the tail that does not stand out from the noise."""
     tails = list(accumulate(reversed(sizes)))[::-1]
-    present = [
-        index
-        for index, tail in enumerate(tails)
-        if tail > TAIL * deviation * math.sqrt(len(sizes) - index)
-    ]  # fmt: skip
+    present = [index for index, tail in enumerate(tails) if tail > TAIL * deviation * math.sqrt(len(sizes) - index)]
     last = present[-1] if present else max(range(len(sizes)), key=sizes.__getitem__)
     return [max(value, 0.0) if index <= last else 0.0 for index, value in enumerate(sizes)]
 
@@ -159,16 +152,19 @@ def _lost(cap: int, size: int) -> float:
 
 def cut(activities: int) -> float:
     """How many standard deviations a pair must exceed: about one pair of all is kept by noise alone."""
-    cells = int(pair_cells(activities).sum())
+    return _cut(int(pair_cells(activities).sum()))
+
+
+def _cut(cells: int) -> float:
     return max(LEAST_CUT, _NORMAL.inv_cdf(1 - min(0.4, FALSE_PAIRS / cells)))
 
 
-def kept_pairs(noisy: NDArray[np.int64]) -> NDArray[np.bool_]:
+def kept_pairs(noisy: Integers) -> Booleans:
     """Which pairs stand out from the noise, by node before and after: a rule on F alone."""
     return pair_cells(len(noisy) - 2) & (noisy > cut(len(noisy) - 2) * STANDARD_DEVIATION)
 
 
-def timed_pairs(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+def timed_pairs(noisy: Integers) -> Integers:
     """The pairs whose durations are measured, as nodes: those that stand out, without START and END."""
     return np.argwhere(kept_pairs(noisy)[:-1, :-1])
 
@@ -190,10 +186,10 @@ class MapCounts:
     """
 
     total: MeasuredNumber
-    kept: NDArray[np.bool_]
-    estimate: FloatArray
-    low: FloatArray
-    high: FloatArray
+    kept: Booleans
+    estimate: Floats
+    low: Floats
+    high: Floats
     deviation: float
     expected_false: float
     present: tuple[MeasuredNumber, ...] | None
@@ -229,9 +225,7 @@ def clipping_bias(measurements: MapMeasurements) -> float:
     )
 
 
-def _number_of_cases(
-    measurements: MapMeasurements, values: FloatArray, deviation: float, bias: float
-) -> MeasuredNumber:
+def _number_of_cases(measurements: MapMeasurements, values: Floats, deviation: float, bias: float) -> MeasuredNumber:
     """The number of cases: from M, from START and from END, weighted by precision. Every case has one start and one end."""
     sizes, size_deviation = measurements.noisy(SIZES, measurements.sizes)
     once = [float(sizes.sum()), float(values[-1, :-1].sum()) + bias, float(values[:-1, -1].sum()) + bias]
@@ -242,7 +236,7 @@ def _number_of_cases(
     return MeasuredNumber(max(0.0, value), max(0.0, value - radius - bias), max(0.0, value + radius + bias))
 
 
-def _consistent(values: FloatArray, cells: NDArray[np.bool_], total: float) -> FloatArray:
+def _consistent(values: Floats, cells: Booleans, total: float) -> Floats:
     """Least squares: START's pairs and END's pairs each add up to the number of cases, less what the cap took away.
 
     All noise has one variance, so the difference is divided equally over the cells of the sum.
@@ -254,12 +248,12 @@ def _consistent(values: FloatArray, cells: NDArray[np.bool_], total: float) -> F
     return np.where(cells, consistent, 0.0)
 
 
-def _limits(activities: int, total: MeasuredNumber, present: tuple[MeasuredNumber, ...] | None) -> FloatArray:
+def _limits(activities: int, total: MeasuredNumber, present: tuple[MeasuredNumber, ...] | None) -> Floats:
     """What a pair cannot exceed: the number of cases, and of those that have its activities."""
     of_node = np.full(nodes_of(activities), total.value)
     if present is not None:
         of_node[:activities] = np.minimum(of_node[:activities], [number.high for number in present])
-    limits: FloatArray = np.minimum(of_node[:, None], of_node[None, :])
+    limits: Floats = np.minimum(of_node[:, None], of_node[None, :])
     return limits
 
 
@@ -271,8 +265,7 @@ def _rework(
         return None, None
     weight = measurements.weight(REWORK)
     deviation = STANDARD_DEVIATION / weight
-    cells = max(measurements.rework.size, 1)
-    threshold = max(LEAST_CUT, _NORMAL.inv_cdf(1 - min(0.4, FALSE_PAIRS / cells))) * deviation
+    threshold = _cut(max(measurements.rework.size, 1)) * deviation
     present, repeated = (
         [_interval(float(value), deviation, bias, total) for value in row] for row in measurements.rework / weight
     )
@@ -320,23 +313,23 @@ class MapDurations:
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapDurations:
         """Quartiles from measurements."""
-        buckets, throughput, through = DURATION_BUCKETS, None, ()
+        buckets, throughput, through, of_pair = DURATION_BUCKETS, None, (), {}
         if measurements.throughput is not None:
             noisy, deviation = measurements.noisy(THROUGHPUT, measurements.throughput)
             buckets = used_buckets(noisy, deviation)
             kept = np.where((np.arange(DURATION_BUCKETS) < buckets) & (noisy > deviation), noisy, 0.0)
             if kept.sum() > 0:
                 throughput, through = _quartiles(kept), tuple((kept / kept.sum()).tolist())
-        service = _service(measurements)
-        if measurements.durations is None or measurements.duration_pairs is None or not len(measurements.durations):
-            return cls({}, throughput, through, service)
-        noisy, deviation = measurements.noisy(DURATIONS, measurements.durations)
-        if measurements.throughput is None:
-            buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
-        shares = _shares(noisy, deviation, measurements.duration_pairs[:, 1], buckets)
-        pairs = map(tuple, measurements.duration_pairs.tolist())
-        of_pair = {(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}
-        return cls(of_pair, throughput, through, service)
+        pairs = measurements.duration_pairs
+        if measurements.durations is not None and pairs is not None and len(pairs):
+            noisy, deviation = measurements.noisy(DURATIONS, measurements.durations)
+            if measurements.throughput is None:
+                buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
+            shares = _shares(noisy, deviation, pairs[:, 1], buckets)
+            of_pair = {
+                (before, after): _quartiles(row) for (before, after), row in zip(pairs.tolist(), shares, strict=True)
+            }
+        return cls(of_pair, throughput, through, _service(measurements))
 
 
 def _service(measurements: MapMeasurements) -> dict[int, Quartiles]:
@@ -350,12 +343,12 @@ def _service(measurements: MapMeasurements) -> dict[int, Quartiles]:
     return {node: _quartiles(shares[node]) for node in np.flatnonzero(present).tolist()}
 
 
-def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], buckets: int) -> FloatArray:
+def _shares(noisy: Floats, deviation: float, after: Integers, buckets: int) -> Floats:
     """The shares of the buckets of every pair: backed off to all steps into the same node, and those to all steps."""
     used = np.arange(DURATION_BUCKETS) < buckets
     rows, _ = backed_off(noisy * used, deviation, after, int(after.max()) + 1, used)
     return rows[: len(noisy)]
 
 
-def _quartiles(weights: FloatArray) -> Quartiles:
+def _quartiles(weights: Floats) -> Quartiles:
     return Quartiles(*quantiles(weights, np.array([0.25, 0.5, 0.75])).tolist())

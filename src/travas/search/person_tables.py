@@ -7,6 +7,7 @@ The search looks at ε, δ and the number of counts: nothing else. Derivation: d
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -67,9 +68,7 @@ class GaussianTable:
     def table(self) -> NoiseTable:
         """Its table: weights rounded down, what is left of 2^128 in the centre."""
         growth, _ = exponential_bounds(1 / (2 * self.sigma**2), _BITS)
-        ratio = (
-            1 << 2 * _BITS
-        ) // growth  # of the weights 1 and 0 steps away; from step to step it falls by its square
+        ratio = (1 << 2 * _BITS) // growth  # of the weights 1 and 0 steps away; at every step it falls by its square
         square = ratio * ratio >> _BITS
         side = [1 << _BITS]
         for _ in range(self.threshold - 1):
@@ -82,11 +81,7 @@ class GaussianTable:
 
 def threshold_of(table: NoiseTable) -> int:
     """The least number of cases, or persons, with which a variant is kept with probability 1/2 or more."""
-    low, high = 1, table.length
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if 2 * table.cumulative(middle) >= ONE else (middle + 1, high)
-    return low
+    return bisect_left(range(table.length), True, lo=1, key=lambda cases: 2 * table.cumulative(cases) >= ONE)
 
 
 def variance_of(table: NoiseTable) -> Fraction:
