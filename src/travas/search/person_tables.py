@@ -93,21 +93,13 @@ def variance_of(table: NoiseTable) -> Fraction:
     return Fraction(squares, ONE) - Fraction(mean, ONE) ** 2
 
 
-@dataclass(frozen=True, eq=False)
-class JointNoise:
-    """A table that was verified for all counts of one person together, and its shape."""
-
-    shape: GaussianTable
-    noise: Noise
-
-
-def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: NoiseTable) -> JointNoise | None:
+def joint_table(epsilon: Fraction, delta: Fraction, counts: int, alone: NoiseTable) -> GaussianTable | None:
     """The verified table for this many counts together with the least threshold, if it keeps more than another table."""
     threshold = threshold_of(alone)
     best = _least(epsilon, delta, counts, threshold)
-    if best is None or best.shape.threshold < threshold:
+    if best is None or best.threshold < threshold:
         return best
-    return best if variance_of(best.noise.table) < variance_of(alone) else None
+    return best if variance_of(best.table()) < variance_of(alone) else None
 
 
 @lru_cache(maxsize=64)
@@ -117,16 +109,17 @@ def verified_noise(shape: GaussianTable, epsilon: Fraction, delta: Fraction, cou
 
 
 @lru_cache(maxsize=64)
-def _least(epsilon: Fraction, delta: Fraction, counts: int, limit: int) -> JointNoise | None:
+def _least(epsilon: Fraction, delta: Fraction, counts: int, limit: int) -> GaussianTable | None:
     """The verified table of the least threshold, if there is one within the limit."""
     for margin in _MARGINS:
         shape = _proposal(float(epsilon), float(delta * (1 - margin)), counts)
         if shape is None or shape.threshold > limit:
             return None
         try:
-            return JointNoise(shape, verified_noise(shape, epsilon, delta, counts))
+            verified_noise(shape, epsilon, delta, counts)
         except VerificationError:
             continue
+        return shape
     return None
 
 

@@ -37,8 +37,7 @@ class Arrivals:
         while len(times.blocks) * WEEKS_PER_BLOCK > width * MOST_POINTS:
             width *= 2
         block = int(times.blocks[0]) * WEEKS_PER_BLOCK
-        noisy, deviation = measurements.noisy(START_SPANS, times.start_spans)
-        spans = noisy.ravel()
+        spans, deviation = measurements.noisy(START_SPANS, times.start_spans.ravel())
         size = spans / deviation
         total = np.concatenate([[0.0], np.cumsum(np.sign(size) * size**2 - CERTAIN)])
         later = np.triu(np.ones((len(total), len(total)), dtype=bool), 1)

@@ -59,13 +59,9 @@ class Lengths:
         shares = with_events / with_events.sum()
         return cls(float(kept.sum()), shares, longest_in(int(np.flatnonzero(shares)[-1])))
 
-    def hazards(self) -> Floats:
-        """For each bucket, the share of traces that end there among those that reach it."""
-        return hazards(self.shares, np.ones(len(self.shares)))
-
 
 def hazards(ends: Floats, otherwise: Floats, prior: float = 0.0) -> Floats:
-    """Ends by bucket divided by what reaches the bucket; `otherwise` where nothing does."""
+    """For each bucket, the share of traces that end there among those that reach it; `otherwise` where none does."""
     reached = np.cumsum(ends[::-1])[::-1]
     return np.where(reached > 0, (ends + prior) / np.maximum(reached + 2 * prior, 1e-12), otherwise)
 
@@ -131,8 +127,8 @@ class Simulated:
         transitions = Transitions.of(self.codes, self.lengths, activities)
         scale = 1 / np.sqrt(np.maximum(transitions.squared_norms(), 1))
         sums = np.bincount(
-            transitions.cell, weights=scale[transitions.owner], minlength=states(activities) ** 2
-        )  # floats are fine here: nothing true is in it
+            transitions.cell, scale[transitions.owner], states(activities) ** 2
+        )  # in floats: nothing is true
         return sums / len(self.lengths)
 
 
@@ -140,8 +136,8 @@ def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random
     """Let `number` walkers walk the chain from START until END."""
     end = 2 * chain.activities
     weights = chain.weights * tilt.transitions[chain.cells]
-    ends = np.where(chain.symbols == end, 0.0, weights)
-    ends, goes_on = weights - ends, ends
+    goes_on = np.where(chain.symbols == end, 0.0, weights)
+    ends = weights - goes_on
     seen = np.zeros((number, chain.activities + 1), dtype=bool)  # the last column is END's: it never occurs before
     context = np.zeros(number, dtype=np.int64)
     stuck = np.zeros(number, dtype=bool)
@@ -206,7 +202,7 @@ def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: 
     cases = max(lengths.cases, 1.0)
     target = chain.targets.ravel() / cases
     smoothing = 0.5 * chain.deviation / cases + LEAST_TRANSITION
-    ending = lengths.hazards()
+    ending = hazards(lengths.shares, np.ones(BUCKETS))
     tilt = Tilt(np.ones(target.size), np.ones(BUCKETS))
     for _ in range(ROUNDS):
         simulated = simulate(chain, tilt, lengths.longest, TRACES, random).without(released)
@@ -276,7 +272,8 @@ def _apportioned(weights: Floats, total: int) -> list[int]:
 def _generated(measurements: Measurements, lengths: Lengths, number: int, random: Random) -> Counter[Trace]:
     """`number` generated cases, by trace."""
     chain = Chain.of(measurements)
-    released = _released_keys(measurements)
+    codes, sizes = released_traces(measurements)  # all their cases are in the counts: none is generated again
+    released = frozenset(Simulated(codes, sizes, np.zeros(len(sizes), dtype=bool)).keys())
     tilt = matched(chain, lengths, released, random)
     size = min(max(POOL, 2 * number), LARGEST_POOL)
     blocks = [min(BLOCK, size - start) for start in range(0, size, BLOCK)]
@@ -290,12 +287,6 @@ def _generated(measurements: Measurements, lengths: Lengths, number: int, random
         codes = pool.codes[begin[index] : begin[index] + pool.lengths[index]]
         traces[tuple(names[code] for code in codes.tolist())] += times
     return traces
-
-
-def _released_keys(measurements: Measurements) -> frozenset[bytes]:
-    """Released variants as keys of simulated traces. All their cases are in the counts: none is generated again."""
-    codes, lengths = released_traces(measurements)
-    return frozenset(Simulated(codes, lengths, np.zeros(len(lengths), dtype=bool)).keys())
 
 
 def _resampled(

@@ -190,23 +190,21 @@ class TimeMeasurements:
     event_hours: Integers
 
     def __post_init__(self) -> None:
-        as_shape(self, _shapes(len(self.pairs), len(self.blocks)))
-
-
-def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:
-    return {
-        "pairs": (pairs, 2),
-        "durations": (pairs, DURATION_BUCKETS),
-        "throughput": (len(THROUGHPUT_EDGES) + 1,),
-        "start_blocks": (BLOCKS,),
-        "blocks": (blocks,),
-        "start_spans": (blocks, WEEKS_PER_BLOCK // SPAN),
-        "start_weeks": (blocks, WEEKS_PER_BLOCK),
-        "start_weekdays": (WEEK_DAYS,),
-        "start_hours": (KINDS_OF_DAY, HOURS),
-        "event_weekdays": (WEEK_DAYS,),
-        "event_hours": (KINDS_OF_DAY, HOURS),
-    }
+        pairs, blocks = len(self.pairs), len(self.blocks)
+        shapes = {
+            "pairs": (pairs, 2),
+            "durations": (pairs, DURATION_BUCKETS),
+            "throughput": (len(THROUGHPUT_EDGES) + 1,),
+            "start_blocks": (BLOCKS,),
+            "blocks": (blocks,),
+            "start_spans": (blocks, WEEKS_PER_BLOCK // SPAN),
+            "start_weeks": (blocks, WEEKS_PER_BLOCK),
+            "start_weekdays": (WEEK_DAYS,),
+            "start_hours": (KINDS_OF_DAY, HOURS),
+            "event_weekdays": (WEEK_DAYS,),
+            "event_hours": (KINDS_OF_DAY, HOURS),
+        }
+        as_shape(self, shapes)
 
 
 def choose_blocks(start_blocks: Integers, contribution: int, deviation: float, recorded: str | None = None) -> Integers:

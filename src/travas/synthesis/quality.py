@@ -118,11 +118,11 @@ def arrival_quality(
 ) -> tuple[ArrivalQuality, ...]:
     """Cases that start in every span of the period in which generated cases start."""
     weeks = (times.blocks[:, None] * WEEKS_PER_BLOCK + np.arange(0, WEEKS_PER_BLOCK, SPAN)).ravel()
-    cases, deviation = measurements.noisy(START_SPANS, times.start_spans)
+    cases, deviation = measurements.noisy(START_SPANS, times.start_spans.ravel())
     last = arrivals.first + len(arrivals.shares)
     return tuple(
         ArrivalQuality(FIRST_MONDAY + timedelta(weeks=week), measured(number, deviation))
-        for week, number in zip(weeks.tolist(), cases.ravel().tolist(), strict=True)
+        for week, number in zip(weeks.tolist(), cases.tolist(), strict=True)
         if arrivals.first - SPAN < week < last
     )
 
@@ -132,13 +132,10 @@ def time_quality(
 ) -> tuple[tuple[DurationQuality, ...], tuple[ThroughputQuality, ...]]:
     """Medians of all measured pairs, and quantiles of the throughput."""
     durations = DurationShares.of(measurements, times, arrivals)
-    used, used_throughput = (
-        int((log_bounds(edges)[0] < np.log(durations.longest)).sum()) for edges in (DURATION_EDGES, THROUGHPUT_EDGES)
-    )
-    names = measurements.activities
+    names, longest = measurements.activities, durations.longest
     noisy, deviation = measurements.noisy(DURATIONS, times.durations)
     medians = (
-        _quantile(row, of_pair[:used], deviation, 0.5, DURATION_EDGES)
+        _quantile(row, of_pair, deviation, 0.5, longest, DURATION_EDGES)
         for row, of_pair in zip(durations.rows, noisy, strict=False)
     )
     throughput, spread = measurements.noisy(THROUGHPUT, times.throughput)
@@ -146,9 +143,7 @@ def time_quality(
         DurationQuality(names[before], names[after], median, not own)
         for (before, after), median, own in zip(times.pairs.tolist(), medians, durations.own.tolist(), strict=True)
     ), tuple(
-        ThroughputQuality(
-            share, _quantile(durations.throughput, throughput[:used_throughput], spread, share, THROUGHPUT_EDGES)
-        )
+        ThroughputQuality(share, _quantile(durations.throughput, throughput, spread, share, longest, THROUGHPUT_EDGES))
         for share in QUANTILES
     )
 
@@ -176,13 +171,15 @@ def event_attribute_quality(measurements: Measurements) -> tuple[EventAttributeQ
     return tuple(rows)
 
 
-def _quantile(weights: Floats, noisy: Floats, deviation: float, share: float, edges: tuple[int, ...]) -> MeasuredNumber:
+def _quantile(
+    weights: Floats, noisy: Floats, deviation: float, share: float, longest: float, edges: tuple[int, ...]
+) -> MeasuredNumber:
     """A quantile of durations, in seconds: of `weights`, and where it can lie by the noisy numbers of all buckets.
 
     The number of cases up to a bucket, less the share of all cases, has normal noise of a known deviation.
     """
-    buckets = len(noisy)
-    below = np.arange(1, buckets + 1)
+    buckets = int((log_bounds(edges)[0] < np.log(longest)).sum())  # nothing lasts longer
+    noisy, below = noisy[:buckets], np.arange(1, buckets + 1)
     surplus = np.cumsum(noisy) - share * noisy.sum()
     radius = RADIUS * deviation * np.sqrt((1 - share) ** 2 * below + share**2 * (buckets - below))
     ends = np.array([_first(surplus + radius >= 0), _first(surplus - radius >= 0)])
