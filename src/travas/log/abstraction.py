@@ -510,8 +510,7 @@ class Grouped:
         """Return which original variants have one of these keys."""
         selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
         selected[indices] = True
-        among: NDArray[np.bool_] = selected[self.groups]
-        return among
+        return np.asarray(selected[self.groups])
 
 
 def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ from ..errors import ParameterError, shown
 from ..log import questions
 from ..log.log import Log
 from ..log.options import CASE_PREFIX, OTHER, SERVICE_TIMES, Attribute, BudgetShares, Times, case_column
-from ..log.plain import from_plain, plain
+from ..log.plain import Value, from_plain, plain
 from ..log.questions import LIFECYCLE, SERVICE, Totals
 from ..log.rules import NO_RULES, Rules, possible_cells
 from ..log.traces import Activity, Trace
@@ -87,11 +87,6 @@ SHARE_OF_VALUES = Fraction(3, 10)
 _SELECTIONS = {stages.VARIANTS: Selection(), stages.ACTIVITIES: Selection(1, MOST_KEYS)}
 
 
-def group_of(name: str) -> Group:
-    """Which cases contribute to a stage of the control flow."""
-    return "variants" if name == stages.VARIANTS else "residual"
-
-
 MOST_ATTRIBUTES = 100
 """At most this many case attributes are measured."""
 
@@ -129,26 +124,24 @@ def _attribute(value: Any, field: str) -> Attribute:
     return Attribute(value) if isinstance(value, str) else from_plain(value, Attribute, field)
 
 
-def _option(value: Any, kind: type[Any], name: str) -> Any:
+def _option(value: Any, kind: type[Value], name: str) -> Value | None:
     """An option that is a value of a class, a mapping of its options, or None."""
     return value if value is None or isinstance(value, kind) else from_plain(value, kind, name)
 
 
 def _times(value: Times | Mapping[str, Any] | None) -> Times | None:
-    times: Times | None = _option(value, Times, "times")
-    return times
+    return _option(value, Times, "times")
 
 
 def _rules(value: Rules | Mapping[str, Any] | None) -> Rules | None:
-    rules: Rules | None = _option(value, Rules, "rules")
+    rules = _option(value, Rules, "rules")
     return None if rules == NO_RULES else rules
 
 
 def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
     if isinstance(value, str):
         return BudgetShares.parse(value)
-    shares: BudgetShares | None = _option(value, BudgetShares, "shares")
-    return shares
+    return _option(value, BudgetShares, "shares")
 
 
 @attrs.frozen(slots=False)
@@ -205,8 +198,10 @@ class Synthesis(GaussianMechanism):
         """V, the stages of the flow (A, L, T1 and T2), to which residual cases contribute, and those of every case."""
         flow = {name: share for name, share in CONTROL_FLOW.items() if name != stages.ACTIVITIES or not self.alphabet}
         total = sum(flow.values()) / self.used_shares.control_flow
+        group_of: dict[str, Group] = {stages.VARIANTS: "variants"}
         plans = (
-            StagePlan(name, share / total, _SELECTIONS.get(name), group=group_of(name)) for name, share in flow.items()
+            StagePlan(name, share / total, _SELECTIONS.get(name), group=group_of.get(name, "residual"))
+            for name, share in flow.items()
         )
         return (*plans, *self.plans_of_every_case())
 

@@ -190,14 +190,12 @@ class _Chances:
 
     def kept(self, cases: NDArray[Any]) -> NDArray[np.float64]:
         """Return π: the probability that a variant of `cases` cases is released, which is P[N ≤ cases]."""
-        result: NDArray[np.float64] = self._kept[np.clip(cases - self.least + 1, 0, self.length)]
-        return result
+        return np.asarray(self._kept[np.clip(cases - self.least + 1, 0, self.length)])
 
     def kept_up_to(self, cases: NDArray[Any]) -> NDArray[np.float64]:
         """Return Σ π(n) over n ≤ cases."""
         beyond = np.maximum(cases - self.least + 1 - self.length, 0)
-        result: NDArray[np.float64] = self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond
-        return result
+        return np.asarray(self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond)
 
 
 @dataclass(frozen=True)

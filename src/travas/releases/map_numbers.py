@@ -253,8 +253,7 @@ def _limits(activities: int, total: MeasuredNumber, present: tuple[MeasuredNumbe
     of_node = np.full(nodes_of(activities), total.value)
     if present is not None:
         of_node[:activities] = np.minimum(of_node[:activities], [number.high for number in present])
-    limits: Floats = np.minimum(of_node[:, None], of_node[None, :])
-    return limits
+    return np.asarray(np.minimum(of_node[:, None], of_node[None, :]))
 
 
 def _rework(

@@ -133,8 +133,7 @@ def _rows(targets: Floats, transitions: Floats, allowed: Booleans) -> Floats:
     empty = ~rows.any(axis=1)
     rows[empty] = np.maximum(transitions[empty], 0.0)
     rows[~rows.any(axis=1) & allowed[:, -1], -1] = 1.0
-    normalised: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
-    return normalised
+    return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
 
 
 def _order_two(

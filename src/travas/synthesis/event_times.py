@@ -47,8 +47,7 @@ class Zone:
 
     def to_local(self, moments: Floats) -> Floats:
         """Wall-clock times, in seconds from 1970, of times in UTC."""
-        local: Floats = moments + self.offsets[np.searchsorted(self.changes, moments, side="right")]
-        return local
+        return np.asarray(moments + self.offsets[np.searchsorted(self.changes, moments, side="right")])
 
     def to_utc(self, local: Floats) -> Floats:
         """Times in UTC of wall-clock times. An hour that a change skips is moved, one that it repeats is the earlier one."""
@@ -126,8 +125,7 @@ def _drawn(shares: Floats, number: int, random: Random) -> Integers:
     """Cells by their shares, one from each of equal parts of the distribution, in random order."""
     even = (random.permutation(number) + random.random(number)) / max(number, 1)
     total = np.cumsum(shares)
-    cells: Integers = np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1)
-    return cells
+    return np.asarray(np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1))
 
 
 def _hours(by_weekday: tuple[Floats, float], by_hour: tuple[Floats, float], weekend: tuple[int, ...]) -> Floats:
@@ -270,8 +268,7 @@ def _drawn_steps(durations: DurationShares, steps: _Steps, factors: Floats, rand
     total = np.cumsum(factors[throughput], axis=0)
     candidate = (random.random(total.shape[1]) * total[-1] >= total).sum(axis=0)
     candidate = np.repeat(np.minimum(candidate, CANDIDATES - 1), steps.numbers)
-    chosen: Floats = seconds[candidate, np.arange(len(steps.rows))]
-    return chosen
+    return np.asarray(seconds[candidate, np.arange(len(steps.rows))])
 
 
 def _fitted(seconds: Floats, numbers: Integers, throughput: Floats, random: Random) -> Floats:
@@ -334,8 +331,7 @@ class _Clock:
 
 def hours_closed(is_open: Booleans) -> Integers:
     """The hours until events can happen, by hour of the week."""
-    waits: Integers = np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
-    return waits
+    return np.asarray(np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1))
 
 
 def opened(moments: Floats, waits: Integers, zone: Zone) -> Floats:

@@ -126,8 +126,7 @@ def _falling(noisy: Floats, deviation: float, highest: float) -> Floats:
     height = np.linspace(0, 1.1 * highest, HEIGHTS)[1:]
     fits = height * (shapes @ noisy)[:, None] - height**2 * (shapes**2).sum(axis=1)[:, None] / 2
     weights = _likely(fits / deviation**2 - np.log(height))
-    tail: Floats = (weights @ height) @ shapes
-    return tail
+    return np.asarray((weights @ height) @ shapes)
 
 
 def _likely(logarithms: Floats) -> Floats:
