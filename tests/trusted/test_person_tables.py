@@ -17,7 +17,7 @@ from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.releases.estimate import estimate_of
 from travas.search import person_tables
-from travas.search.person_tables import GaussianTable, joint_noise, threshold_of, variance_of
+from travas.search.person_tables import GaussianTable, joint_table, threshold_of, variance_of, verified_noise
 from travas.search.table_builders import optimal_table, table_from
 from travas.trusted.losses import joint, lattice
 from travas.trusted.numbers import ONE
@@ -55,15 +55,16 @@ def hockey_stick(weights: Sequence[int], epsilon: Fraction, counts: int) -> Frac
 def test_every_placement_of_the_cases_of_a_person(epsilon: str, delta: str, most: int) -> None:
     """On up to M variants, new or with any number of others, both directions, "absent" included: never beyond (ε, δ)."""
     e, d = Fraction(epsilon), Fraction(delta)
-    found = joint_noise(e, d, most, table_of([0] * 99 + [ONE]))
+    found = joint_table(e, d, most, table_of([0] * 99 + [ONE]))
     assert found is not None
-    weights, growth, worst = weights_of(found.noise.table), growth_below(e), Fraction(0)
+    noise = verified_noise(found, e, d, most)
+    weights, growth, worst = weights_of(noise.table), growth_below(e), Fraction(0)
     for counts in range(1, most + 1):
         for others in combinations_with_replacement(range(len(weights) + 1), counts):
             there, gone = [[outputs(weights, n + more) for n in others] for more in (1, 0)]
             worst = max(worst, excess(there, gone, growth))
-    assert 0 < worst <= found.noise.delta_spent <= d
-    assert worst > found.noise.delta_spent * Fraction(999, 1000)  # the verifier loses next to nothing
+    assert 0 < worst <= noise.delta_spent <= d
+    assert worst > noise.delta_spent * Fraction(999, 1000)  # the verifier loses next to nothing
 
 
 # ----------------------------------------------------------------------------------- the verifier on any small table
@@ -181,11 +182,11 @@ def test_the_table_that_keeps_more(most: int, threshold: int) -> None:
 def test_at_equal_thresholds_the_smaller_variance_decides() -> None:
     epsilon, delta = Fraction(1), Fraction(1, 10**6)
     alone = optimal_table(epsilon / 3, delta / 3)
-    assert threshold_of(alone) == 40 and joint_noise(epsilon, delta, 3, alone) is None
+    assert threshold_of(alone) == 40 and joint_table(epsilon, delta, 3, alone) is None
     wide = table_of([ONE // 4, *[0] * 38, ONE // 4 + 1, *[0] * 40, ONE // 2 - 1])
     assert threshold_of(wide) == 40 and variance_of(wide) > variance_of(alone)
-    found = joint_noise(epsilon, delta, 3, wide)
-    assert found is not None and found.shape.threshold == 40
+    found = joint_table(epsilon, delta, 3, wide)
+    assert found is not None and found.threshold == 40
 
 
 @pytest.mark.parametrize("name", ["optimal", "travas"])
@@ -201,9 +202,9 @@ def test_estimates_work_from_the_table_that_was_drawn_from(name: str) -> None:
 
 
 def test_the_choice_looks_at_public_parameters_only_and_is_the_same_every_time() -> None:
-    first = joint_noise(EPSILON, DELTA, COUNTS, optimal_table(EPSILON / COUNTS, DELTA / COUNTS))
+    first = joint_table(EPSILON, DELTA, COUNTS, optimal_table(EPSILON / COUNTS, DELTA / COUNTS))
     person_tables._least.cache_clear()
-    again = joint_noise(EPSILON, DELTA, COUNTS, optimal_table(EPSILON / COUNTS, DELTA / COUNTS))
-    assert first is not None and again is not None and first.shape == again.shape
-    assert list(first.noise.table.boundaries()) == list(again.noise.table.boundaries())
-    assert first.shape.describe() == {"table": "gaussian", "sigma": "13.515625", "threshold": 73}
+    again = joint_table(EPSILON, DELTA, COUNTS, optimal_table(EPSILON / COUNTS, DELTA / COUNTS))
+    assert first is not None and again is not None and first == again
+    assert list(first.table().boundaries()) == list(again.table().boundaries())
+    assert first.describe() == {"table": "gaussian", "sigma": "13.515625", "threshold": 73}

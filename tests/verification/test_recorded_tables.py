@@ -26,7 +26,7 @@ def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(*_: object) -> None:
         raise AssertionError("a recorded table is used as it is")
 
-    monkeypatch.setattr("travas.mechanisms.selection.joint_noise", searched)
+    monkeypatch.setattr("travas.mechanisms.selection.joint_table", searched)
 
 
 def written(folder: Path) -> tuple[Path, dict[str, Any]]:
@@ -39,7 +39,7 @@ def written(folder: Path) -> tuple[Path, dict[str, Any]]:
 def test_the_recorded_table_is_verified_and_not_searched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     guarantee, stated = written(tmp_path)
     assert stated["description"] == DESCRIPTION | {"person_table": TABLE}
-    monkeypatch.setattr("travas.mechanisms.selection.joint_noise", lambda *_: None)
+    monkeypatch.setattr("travas.mechanisms.selection.joint_table", lambda *_: None)
     rebuilt = verify(guarantee, tmp_path / "out.json").mechanism
     assert isinstance(rebuilt, PartitionSelection) and rebuilt.person_table == GaussianTable(Fraction("13.515625"), 73)
 

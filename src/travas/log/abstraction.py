@@ -48,9 +48,8 @@ class FlatLog:
     @classmethod
     def of(cls, variants: Log) -> FlatLog:
         """Lay out the traces of variants as one array of events."""
-        lengths = np.fromiter(map(len, variants.keys), np.int64, len(variants)) // CODE_BYTES
         codes = np.frombuffer(b"".join(variants.keys), CODE).astype(np.int64)
-        return cls(variants.alphabet, codes, lengths)
+        return cls(variants.alphabet, codes, variants.lengths())
 
     def rows(self) -> NDArray[np.int64]:
         """The index of the trace of each event."""
@@ -511,8 +510,7 @@ class Grouped:
         """Return which original variants have one of these keys."""
         selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
         selected[indices] = True
-        among: NDArray[np.bool_] = selected[self.groups]
-        return among
+        return np.asarray(selected[self.groups])
 
 
 def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:

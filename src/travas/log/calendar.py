@@ -7,6 +7,7 @@ here once, and divide integers. So all of them agree, whatever time zone data th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -104,15 +105,11 @@ def duration(field: str, text: str) -> timedelta:
 
 def _change(day: datetime, zone: ZoneInfo) -> int:
     """Return the second of the first change of the offset within a day."""
-    first, last = 0, 24 * 3600  # the offset of `day` holds at `first` and no longer at `last`
     before = _offset(day, zone)
-    while last - first > 1:
-        middle = (first + last) // 2
-        if _offset(day + timedelta(seconds=middle), zone) == before:
-            first = middle
-        else:
-            last = middle
-    return _microseconds(day - _EPOCH) + last * SECOND
+    first = bisect_left(
+        range(24 * 3600), True, lo=1, key=lambda second: _offset(day + timedelta(seconds=second), zone) != before
+    )
+    return _microseconds(day - _EPOCH) + first * SECOND
 
 
 def _offset(moment: datetime, zone: ZoneInfo) -> int:

@@ -47,12 +47,7 @@ def escape_cell(name: str) -> str:
     return f"\\u{{{ord(written[0]):X}}}{written[1:]}" if _FORMULA.match(written) else written
 
 
-def unescape_name(text: str) -> str:
-    """Reverse `escape_name` and `escape_cell`."""
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-
-
 def original_name(text: str) -> str:
-    """Reverse `escape_name` for a name in a file; half a character, which no file in UTF-8 has, stays escaped."""
-    name = unescape_name(text)
+    """Reverse `escape_name` and `escape_cell` for a name in a file; half a character, which UTF-8 has not, stays escaped."""
+    name = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
     return text if any("\ud800" <= character <= "\udfff" for character in name) else name

@@ -10,6 +10,7 @@ from typing import Literal
 
 import attrs
 import numpy as np
+from attrs.validators import optional
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_encodable, one_of, shown
@@ -30,7 +31,7 @@ LARGEST_EDGE = 10**300
 
 
 def _weekend(days: Sequence[int]) -> tuple[int, ...]:
-    if not isinstance(days, list | tuple) or not all(map(_is_weekday, days)):
+    if not isinstance(days, list | tuple) or not all(is_whole_number(day) and 0 <= day < 7 for day in days):
         raise ParameterError(
             f"weekend is {shown(days)}; use weekdays from 0 (Monday) to 6, such as (5, 6)", field="weekend"
         )
@@ -38,11 +39,6 @@ def _weekend(days: Sequence[int]) -> tuple[int, ...]:
     if not 0 < len(weekend) < 7:
         raise ParameterError(f"weekend has {len(weekend)} days; use 1 to 6 of them", field="weekend")
     return weekend
-
-
-def _check_recorded(recorded: object) -> None:
-    if recorded is not None:
-        weeks_of(recorded)
 
 
 def weeks_of(recorded: object) -> tuple[int, int]:
@@ -63,13 +59,8 @@ def weeks_of(recorded: object) -> tuple[int, int]:
     return begin, end + 1
 
 
-def _check_longest(days: object) -> None:
-    if days is not None:
-        whole_number(days, "longest_case", 1, MOST_DAYS)  # type: ignore[arg-type]
-
-
-def _is_weekday(day: object) -> bool:
-    return is_whole_number(day) and 0 <= day < 7
+def _check_longest(_: object, __: object, days: int) -> None:
+    whole_number(days, "longest_case", 1, MOST_DAYS)
 
 
 @attrs.frozen
@@ -87,8 +78,8 @@ class Times:
     zone: str = attrs.field(default="UTC", validator=lambda _, __, zone: check_zone(zone))
     resolution: Resolution = attrs.field(default="second", validator=one_of(Resolution))
     weekend: tuple[int, ...] = attrs.field(default=WEEKEND, converter=_weekend)
-    recorded: str | None = attrs.field(default=None, validator=lambda _, __, days: _check_recorded(days))
-    longest_case: int | None = attrs.field(default=None, validator=lambda _, __, days: _check_longest(days))
+    recorded: str | None = attrs.field(default=None, validator=optional(lambda _, __, days: weeks_of(days)))
+    longest_case: int | None = attrs.field(default=None, validator=optional(_check_longest))
 
     @property
     def is_bounded(self) -> bool:

@@ -6,7 +6,7 @@ The theorem and its corollaries: docs/mechanisms/synthesis.md.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
+from ..log.questions import CellQuestion, Totals
 from ..log.traces import CODE, Activity
 from ..releases.map_numbers import ACTIVITIES
 from ..search.calibration import StagePlan
@@ -112,12 +113,23 @@ class GaussianMechanism(Mechanism):
         return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
 
 
+StageOf = Callable[[str], Stage]
+"""The calibrated stage of a name."""
+
+
 class Noisy(Protocol):
     """Adds the noise of a stage to its sums, once."""
 
     def __call__(
         self, name: str, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None, /
     ) -> NDArray[np.int64]: ...
+
+
+def answered(
+    totals: Totals, stage_of: StageOf, noisy: Noisy, name: str, kind: Callable[..., CellQuestion], **options: Any
+) -> NDArray[np.int64]:
+    """What all cases add to the cells of a question of this kind, with the noise of the stage of this name."""
+    return noisy(name, totals.sums(kind(contribution=stage_of(name).contribution, **options)))
 
 
 def coded(variants: Log) -> CodedTraces:

@@ -237,8 +237,6 @@ def _estimate(
         **merged,
         missing_cases=missing,
         missing_cases_interval=(max(0.0, missing - radius), missing + radius),
-        missing_variants=None,
-        missing_variants_interval=None,
     )
 
 

@@ -142,7 +142,7 @@ class Trie:
         self.alphabet: list[Activity] = names
         index = {name: code for code, name in enumerate(names)}
         codes = self._codes = np.array([index.get(name, NOWHERE) for name in variants.alphabet], dtype=np.int64)
-        lengths = np.array([len(key) for key in variants.keys], dtype=np.int64) // np.dtype(CODE).itemsize
+        lengths = variants.lengths()
         starts = np.cumsum(lengths) - lengths
         events = np.frombuffer(b"".join(variants.keys), dtype=CODE)
         counts = variants.counts

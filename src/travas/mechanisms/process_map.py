@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import attrs
@@ -29,7 +29,7 @@ from ..trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of
 from ..trusted.numbers import as_text
 from ..trusted.stage_check import GaussianNoise
 from ..trusted.stages import Selection
-from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, answered, coded, coded_for
 from .mechanism import parameters_of
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT, SERVICE)
@@ -128,19 +128,14 @@ class ProcessMap(GaussianMechanism):
         timed = map_numbers.timed_pairs(pairs) if DURATIONS in self.parts else None
         throughput = durations = service = None
         if variants.totals is not None:  # `check` has made sure of it where it is asked
-            nodes: dict[str, Any] = {"activities": activities, "others": "node"}
+            ask = partial(answered, variants.totals, self.noise.stage, noisy, activities=activities, others="node")
             if THROUGHPUT in self.parts:  # P: from the first to the last event of a case, whatever their activities are
-                delta = self.noise.stage(THROUGHPUT).contribution
-                throughput = noisy(THROUGHPUT, variants.totals.sums(Throughput(contribution=delta, **nodes)))
+                throughput = ask(THROUGHPUT, Throughput)
             if timed is not None:  # D: between the nodes of pairs that F's output has selected
-                delta = self.noise.stage(DURATIONS).contribution
                 measured = tuple((int(before), int(after)) for before, after in timed.tolist())
-                question = StepDurations(contribution=delta, pairs=measured, are_waiting=SERVICE in self.parts, **nodes)
-                durations = noisy(DURATIONS, variants.totals.sums(question))
+                durations = ask(DURATIONS, StepDurations, pairs=measured, are_waiting=SERVICE in self.parts)
             if SERVICE in self.parts:  # T: from the start to the end of events, by node
-                delta = self.noise.stage(SERVICE).contribution
-                by_node = EventBinsByActivity(contribution=delta, attribute=SERVICE_TIME, edges=SERVICE_EDGES, **nodes)
-                service = noisy(SERVICE, variants.totals.sums(by_node))
+                service = ask(SERVICE, EventBinsByActivity, attribute=SERVICE_TIME, edges=SERVICE_EDGES)
         return MapMeasurements(
             contributions=self.contributions,
             activities=activities,

@@ -58,8 +58,7 @@ class SaCoFa(Tree):
         noise = self._rules_noise(size)
         true, _ = eventually_follows(variants, trie, self.max_length)
         noisy = true + noise.draw(size**2, self._random_bytes).reshape(size, size)
-        allowed: NDArray[np.bool_] = noisy > self.prune - noise.within(1 - 2 * WRONGLY_DROPPED)
-        return allowed
+        return np.asarray(noisy > self.prune - noise.within(1 - 2 * WRONGLY_DROPPED))
 
 
 @parameters_of.register

@@ -20,7 +20,7 @@ from ..errors import ParameterError, shown
 from ..log.log import Log
 from ..releases.estimate import Estimate, KeepCurve, estimate, estimate_of, keep_curve_of
 from ..releases.release import VariantRelease
-from ..search.person_tables import GaussianTable, joint_noise, verified_noise
+from ..search.person_tables import GaussianTable, joint_table, verified_noise
 from ..search.table_builders import check_buildable, optimal_table, predicted_length, travas_table
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
@@ -84,8 +84,7 @@ class PartitionSelection(Mechanism):
         """The table that keeps more: by ε, δ and `max_cases` alone."""
         if self.unit.max_cases < FEWEST_TOGETHER:
             return "composed"
-        joint = joint_noise(self.epsilon, self.delta, self.unit.max_cases, self._build())
-        return "composed" if joint is None else joint.shape
+        return joint_table(self.epsilon, self.delta, self.unit.max_cases, self._build()) or "composed"
 
     @abstractmethod
     def _build(self) -> NoiseTable:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import attrs
@@ -20,15 +21,15 @@ from ..errors import ParameterError, shown
 from ..log import questions
 from ..log.log import Log
 from ..log.options import CASE_PREFIX, OTHER, SERVICE_TIMES, Attribute, BudgetShares, Times, case_column
-from ..log.plain import from_plain, plain
-from ..log.questions import LIFECYCLE, SERVICE, CellQuestion, Totals
+from ..log.plain import Value, from_plain, plain
+from ..log.questions import LIFECYCLE, SERVICE, Totals
 from ..log.rules import NO_RULES, Rules, possible_cells
 from ..log.traces import Activity, Trace
 from ..releases.release import RESERVED_COLUMNS, Kind
 from ..releases.synthetic_log import SyntheticRelease
 from ..search.calibration import StagePlan
 from ..synthesis import measurements as stages
-from ..synthesis.case_attributes import measures_by_last
+from ..synthesis.attributes import measures_by_last
 from ..synthesis.chain import choose_pairs
 from ..synthesis.durations import choose_timed_pairs
 from ..synthesis.measurements import (
@@ -49,7 +50,7 @@ from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
 from ..trusted.samplers import Seeded
 from ..trusted.stages import Group, Selection, Stage
-from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, coded, coded_for
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, StageOf, answered, coded, coded_for
 from .mechanism import parameters_of
 
 CONTROL_FLOW = {
@@ -84,11 +85,6 @@ SHARE_OF_VALUES = Fraction(3, 10)
 """Of the part of an attribute of events, where its values are selected: for that; the rest is for values by activity."""
 
 _SELECTIONS = {stages.VARIANTS: Selection(), stages.ACTIVITIES: Selection(1, MOST_KEYS)}
-
-
-def group_of(name: str) -> Group:
-    """Which cases contribute to a stage of the control flow."""
-    return "variants" if name == stages.VARIANTS else "residual"
 
 
 MOST_ATTRIBUTES = 100
@@ -128,26 +124,24 @@ def _attribute(value: Any, field: str) -> Attribute:
     return Attribute(value) if isinstance(value, str) else from_plain(value, Attribute, field)
 
 
-def _option(value: Any, kind: type[Any], name: str) -> Any:
+def _option(value: Any, kind: type[Value], name: str) -> Value | None:
     """An option that is a value of a class, a mapping of its options, or None."""
     return value if value is None or isinstance(value, kind) else from_plain(value, kind, name)
 
 
 def _times(value: Times | Mapping[str, Any] | None) -> Times | None:
-    times: Times | None = _option(value, Times, "times")
-    return times
+    return _option(value, Times, "times")
 
 
 def _rules(value: Rules | Mapping[str, Any] | None) -> Rules | None:
-    rules: Rules | None = _option(value, Rules, "rules")
+    rules = _option(value, Rules, "rules")
     return None if rules == NO_RULES else rules
 
 
 def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
     if isinstance(value, str):
         return BudgetShares.parse(value)
-    shares: BudgetShares | None = _option(value, BudgetShares, "shares")
-    return shares
+    return _option(value, BudgetShares, "shares")
 
 
 @attrs.frozen(slots=False)
@@ -204,8 +198,10 @@ class Synthesis(GaussianMechanism):
         """V, the stages of the flow (A, L, T1 and T2), to which residual cases contribute, and those of every case."""
         flow = {name: share for name, share in CONTROL_FLOW.items() if name != stages.ACTIVITIES or not self.alphabet}
         total = sum(flow.values()) / self.used_shares.control_flow
+        group_of: dict[str, Group] = {stages.VARIANTS: "variants"}
         plans = (
-            StagePlan(name, share / total, _SELECTIONS.get(name), group=group_of(name)) for name, share in flow.items()
+            StagePlan(name, share / total, _SELECTIONS.get(name), group=group_of.get(name, "residual"))
+            for name, share in flow.items()
         )
         return (*plans, *self.plans_of_every_case())
 
@@ -340,20 +336,12 @@ def _parameters(mechanism: Synthesis) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------------- the stages
 
 
-StageOf = Callable[[str], Stage]
-"""The calibrated stage of a name."""
-
-
 def measure_times(
     totals: Totals, settings: Times, flow: Measurements, stage: StageOf, noisy: Noisy
 ) -> TimeMeasurements:
     """D, P, W, H and E: what all cases add, with noise."""
-    activities, zone, weekend = flow.activities, settings.zone, settings.weekend
-
-    def asked(name: str, kind: Callable[..., CellQuestion], **options: Any) -> NDArray[np.int64]:
-        question = kind(contribution=stage(name).contribution, activities=activities, **options)
-        return noisy(name, totals.sums(question))
-
+    zone, weekend = settings.zone, settings.weekend
+    asked = partial(answered, totals, stage, noisy, activities=flow.activities)
     pairs = choose_timed_pairs(flow)
     durations = asked(
         stages.DURATIONS, questions.Durations, pairs=tuple((int(before), int(after)) for before, after in pairs)
@@ -383,43 +371,38 @@ def measure_attribute(
     totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
 ) -> AttributeMeasurements:
     """C: the values of an attribute, then the same cells again or by last activity, with noise."""
-    name, activities = attribute.name, flow.activities
+    name, values = attribute.name, attribute.values
     once, again = stage(first_stage(name)), stage(second_stage(name))
-
-    def bins(kind: Callable[..., CellQuestion], contribution: int, **options: Any) -> NDArray[np.int64]:
-        return totals.sums(kind(contribution=contribution, attribute=name, edges=attribute.edges, **options))
-
-    values: tuple[str, ...] = ()
+    asked = partial(answered, totals, stage, noisy, attribute=name)
     if attribute.is_number:
-        first = noisy(once.name, bins(questions.AttributeBins, once.contribution))
+        first = asked(once.name, questions.AttributeBins, edges=attribute.edges)
     else:
-        values, first = _select_values(totals, attribute, once, noisy)
+        sums = totals.value_sums(questions.AttributeValues(contribution=once.contribution, attribute=name))
+        if attribute.is_selected:
+            values, first = _selected(sums, once, noisy, None)
+        else:
+            first = noisy(once.name, np.array([sums.get(value, 0) for value in (*values, None)], dtype=np.int64))
     by_last = measures_by_last(attribute, first, flow, once, again)
     if attribute.is_number and by_last:
-        second = bins(questions.AttributeBinsByLast, again.contribution, activities=activities)
+        last: dict[str, Any] = {"edges": attribute.edges, "activities": flow.activities}
+        second = asked(again.name, questions.AttributeBinsByLast, **last)
     elif attribute.is_number:
-        second = bins(questions.AttributeBins, again.contribution)
+        second = asked(again.name, questions.AttributeBins, edges=attribute.edges)
     elif by_last:
-        question = questions.AttributeValuesByLast(
-            contribution=again.contribution, attribute=name, values=values, activities=activities
-        )
-        second = totals.sums(question)
+        second = asked(again.name, questions.AttributeValuesByLast, values=values, activities=flow.activities)
     else:
-        second = _folded(totals, name, values, again)
-    return AttributeMeasurements(attribute, values, first, noisy(again.name, second))
+        second = noisy(again.name, _folded(totals, name, values, again))
+    return AttributeMeasurements(attribute, values, first, second)
 
 
-def _select_values(
-    totals: Totals, attribute: Attribute, stage: Stage, noisy: Noisy
+def _selected(
+    sums: Mapping[str | None, int], stage: Stage, noisy: Noisy, *others: None
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """The listed values, or those whose noisy sum exceeds the threshold; and their noisy sums with that of missing ones."""
-    sums = totals.value_sums(questions.AttributeValues(contribution=stage.contribution, attribute=attribute.name))
-    if listed := attribute.values:
-        return listed, noisy(stage.name, np.array([sums.get(value, 0) for value in (*listed, None)], dtype=np.int64))
+    """The values whose noisy sum exceeds the threshold; and their noisy sums, followed by those of others."""
     candidates = sorted(value for value in sums if value is not None and value != OTHER)
-    drawn = noisy(stage.name, np.array([*(sums[value] for value in candidates), sums.get(None, 0)], dtype=np.int64))
-    kept = np.flatnonzero(drawn[:-1] > stage.threshold).tolist()
-    return tuple(candidates[index] for index in kept), drawn[[*kept, len(candidates)]]
+    drawn = noisy(stage.name, np.array([sums.get(value, 0) for value in (*candidates, *others)], dtype=np.int64))
+    kept = np.flatnonzero(drawn[: len(candidates)] > stage.threshold).tolist()
+    return tuple(candidates[index] for index in kept), drawn[[*kept, *range(len(candidates), len(drawn))]]
 
 
 def measure_event_attribute(
@@ -429,22 +412,14 @@ def measure_event_attribute(
     name, values, selected = attribute.name, attribute.values, np.empty(0, dtype=np.int64)
     if attribute.is_selected:
         choice = stage(values_stage(name))
-        asked = questions.EventValues(contribution=choice.contribution, attribute=name, most=MOST_KEYS)
-        sums = totals.value_sums(asked)
-        candidates = sorted(value for value in sums if value is not None and value != OTHER)
-        drawn = noisy(choice.name, np.array([sums[value] for value in candidates], dtype=np.int64))
-        kept = np.flatnonzero(drawn > choice.threshold).tolist()
-        values, selected = tuple(candidates[index] for index in kept), drawn[kept]
-    last = stage(event_stage(name))
-    of_all: dict[str, Any] = {
-        "contribution": last.contribution, "activities": flow.activities, "attribute": name
-    }  # fmt: skip
-    by_activity: CellQuestion = (
-        questions.EventBinsByActivity(edges=attribute.edges, **of_all)
-        if attribute.is_number
-        else questions.EventValuesByActivity(values=values, **of_all)
-    )
-    return EventAttributeMeasurements(attribute, values, selected, noisy(last.name, totals.sums(by_activity)))
+        question = questions.EventValues(contribution=choice.contribution, attribute=name, most=MOST_KEYS)
+        values, selected = _selected(totals.value_sums(question), choice, noisy)
+    asked = partial(answered, totals, stage, noisy, event_stage(name), activities=flow.activities, attribute=name)
+    if attribute.is_number:
+        by_activity = asked(questions.EventBinsByActivity, edges=attribute.edges)
+    else:
+        by_activity = asked(questions.EventValuesByActivity, values=values)
+    return EventAttributeMeasurements(attribute, values, selected, by_activity)
 
 
 def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> NDArray[np.int64]:

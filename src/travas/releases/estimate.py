@@ -109,10 +109,10 @@ class Estimate:
     counts: tuple[float, ...]
     intervals: tuple[tuple[int, int], ...] | None
     spread: tuple[int, ...]
-    missing_cases: float | None
-    missing_cases_interval: Interval | None
-    missing_variants: float | None
-    missing_variants_interval: Interval | None
+    missing_cases: float | None = None
+    missing_cases_interval: Interval | None = None
+    missing_variants: float | None = None
+    missing_variants_interval: Interval | None = None
 
     @cached_property
     def own(self) -> tuple[int, ...]:
@@ -131,7 +131,7 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
     If the number of `missing` cases is known from a noisy total, it is only distributed.
     """
     if not noisy:
-        return Estimate((), (), (), None, None, None, None)
+        return Estimate((), (), ())
     chances = _Chances(curve)
     released = np.array(noisy, dtype=np.int64)
     values, index, times = np.unique(_binned(released, chances.centre), return_inverse=True, return_counts=True)
@@ -161,7 +161,7 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
 
 def measured(noisy: tuple[int, ...], intervals: tuple[tuple[int, int], ...] | None) -> Estimate:
     """Return the noisy counts unchanged, for mechanisms whose noise does not depend on how rare a variant is."""
-    return Estimate(tuple(map(float, noisy)), intervals, noisy, None, None, None, None)
+    return Estimate(tuple(map(float, noisy)), intervals, noisy)
 
 
 @singledispatch
@@ -190,14 +190,12 @@ class _Chances:
 
     def kept(self, cases: NDArray[Any]) -> NDArray[np.float64]:
         """Return π: the probability that a variant of `cases` cases is released, which is P[N ≤ cases]."""
-        result: NDArray[np.float64] = self._kept[np.clip(cases - self.least + 1, 0, self.length)]
-        return result
+        return np.asarray(self._kept[np.clip(cases - self.least + 1, 0, self.length)])
 
     def kept_up_to(self, cases: NDArray[Any]) -> NDArray[np.float64]:
         """Return Σ π(n) over n ≤ cases."""
         beyond = np.maximum(cases - self.least + 1 - self.length, 0)
-        result: NDArray[np.float64] = self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond
-        return result
+        return np.asarray(self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond)
 
 
 @dataclass(frozen=True)

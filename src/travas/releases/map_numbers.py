@@ -9,40 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import accumulate
 from math import isqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import LogError
-from ..log.calendar import SECOND
-from ..log.plain import ActivitySums, as_shape, digest_of
-from ..log.questions import DURATION_BUCKETS, DURATION_EDGES
+from ..log.plain import ActivitySums, as_shape
+from ..log.questions import DURATION_BUCKETS
 from ..log.traces import Activity
-from ..synthesis.durations import backed_off
-from ..synthesis.measurements import MeasuredNumber
-from ..synthesis.shrinkage import used_buckets
+from ..synthesis.durations import backed_off, quantiles
+from ..synthesis.measurements import MeasuredNumber, NoisySums
+from ..synthesis.shrinkage import Booleans, Floats, Integers, used_buckets
 from ..trusted.contributions import SIZE_CELLS, nodes_of
 from ..trusted.stages import STANDARD_DEVIATION
 
-FloatArray = NDArray[np.float64]
-
-ACTIVITIES, SIZES, PAIRS, DURATIONS, REWORK, THROUGHPUT, SERVICE = (
-    "activities",
-    "sizes",
-    "pairs",
-    "durations",
-    "rework",
-    "throughput",
-    "service",
-)
+ACTIVITIES, SIZES, PAIRS, REWORK = "activities", "sizes", "pairs", "rework"
+DURATIONS, THROUGHPUT, SERVICE = "durations", "throughput", "service"
 """The names of the stages A, M, F, D, R, P and T."""
 
 
-def pair_cells(activities: int) -> NDArray[np.bool_]:
+def pair_cells(activities: int) -> Booleans:
     """Which pairs are cells, by node before and after. The last row is START, the last column END.
 
     Every trace has an event, so no case goes from START to END.
@@ -54,11 +42,10 @@ def pair_cells(activities: int) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class MapMeasurements:
-    """Sums over cases with noise of standard deviation S, as integers, and the sizes of what a case added to them.
+class MapMeasurements(NoisySums):
+    """The measurements of a process map.
 
     Attributes:
-        contributions: Δ of every stage, by name.
         activities: The activities that have their own node, sorted; all others are the node `other`.
         activity_sums: A: the noisy sums of the activities; empty if they are public.
         sizes: M: noisy sums by number of distinct pairs, in the cells `SIZE_CELLS`.
@@ -71,17 +58,16 @@ class MapMeasurements:
         service: T: noisy sums by node and duration bucket, events without a service time last; None if not measured.
     """
 
-    contributions: Mapping[str, int]
     activities: tuple[Activity, ...]
     activity_sums: ActivitySums
-    sizes: NDArray[np.int64]
+    sizes: Integers
     cap: int
-    pairs: NDArray[np.int64]
-    rework: NDArray[np.int64] | None = None
-    duration_pairs: NDArray[np.int64] | None = None
-    durations: NDArray[np.int64] | None = None
-    throughput: NDArray[np.int64] | None = None
-    service: NDArray[np.int64] | None = None
+    pairs: Integers
+    rework: Integers | None = None
+    duration_pairs: Integers | None = None
+    durations: Integers | None = None
+    throughput: Integers | None = None
+    service: Integers | None = None
 
     def __post_init__(self) -> None:
         size, activities = nodes_of(len(self.activities)), len(self.activities)
@@ -107,10 +93,6 @@ class MapMeasurements:
         ):
             raise LogError("the measurements are inconsistent: a stage, the cap or an activity is missing or unknown")
 
-    def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage to which a case adds Δ, in cases."""
-        return STANDARD_DEVIATION / self.contributions[stage]
-
     def weight(self, stage: str) -> int:
         """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases."""
         return isqrt(self.contributions[stage] ** 2 // (self.cap if stage == PAIRS else self.rework_cap))
@@ -119,11 +101,6 @@ class MapMeasurements:
     def rework_cap(self) -> int:
         """c_w: the cap of R; a case adds to at most two cells for every activity."""
         return rework_cap(self.cap, len(self.activities))
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the measurements as compact JSON with sorted keys."""
-        return digest_of(self)
 
 
 def rework_cap(cap: int, activities: int) -> int:
@@ -163,11 +140,7 @@ def choose_cap(sizes: list[float], deviation: float, pair_deviation: float, acti
 def _without_tail(sizes: list[float], deviation: float) -> list[float]:
     """M without negative values, and without the tail that does not stand out from the noise."""
     tails = list(accumulate(reversed(sizes)))[::-1]
-    present = [
-        index
-        for index, tail in enumerate(tails)
-        if tail > TAIL * deviation * math.sqrt(len(sizes) - index)
-    ]  # fmt: skip
+    present = [index for index, tail in enumerate(tails) if tail > TAIL * deviation * math.sqrt(len(sizes) - index)]
     last = present[-1] if present else max(range(len(sizes)), key=sizes.__getitem__)
     return [max(value, 0.0) if index <= last else 0.0 for index, value in enumerate(sizes)]
 
@@ -179,16 +152,19 @@ def _lost(cap: int, size: int) -> float:
 
 def cut(activities: int) -> float:
     """How many standard deviations a pair must exceed: about one pair of all is kept by noise alone."""
-    cells = int(pair_cells(activities).sum())
+    return _cut(int(pair_cells(activities).sum()))
+
+
+def _cut(cells: int) -> float:
     return max(LEAST_CUT, _NORMAL.inv_cdf(1 - min(0.4, FALSE_PAIRS / cells)))
 
 
-def kept_pairs(noisy: NDArray[np.int64]) -> NDArray[np.bool_]:
+def kept_pairs(noisy: Integers) -> Booleans:
     """Which pairs stand out from the noise, by node before and after: a rule on F alone."""
     return pair_cells(len(noisy) - 2) & (noisy > cut(len(noisy) - 2) * STANDARD_DEVIATION)
 
 
-def timed_pairs(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+def timed_pairs(noisy: Integers) -> Integers:
     """The pairs whose durations are measured, as nodes: those that stand out, without START and END."""
     return np.argwhere(kept_pairs(noisy)[:-1, :-1])
 
@@ -210,10 +186,10 @@ class MapCounts:
     """
 
     total: MeasuredNumber
-    kept: NDArray[np.bool_]
-    estimate: FloatArray
-    low: FloatArray
-    high: FloatArray
+    kept: Booleans
+    estimate: Floats
+    low: Floats
+    high: Floats
     deviation: float
     expected_false: float
     present: tuple[MeasuredNumber, ...] | None
@@ -241,31 +217,26 @@ class MapCounts:
 
 def clipping_bias(measurements: MapMeasurements) -> float:
     """b: at most about how many cases the cap takes away from a pair: from those cells of M that stand out."""
-    deviation = measurements.deviation(SIZES)
-    sizes = (measurements.sizes / measurements.contributions[SIZES]).tolist()
+    sizes, deviation = measurements.noisy(SIZES, measurements.sizes)
     return math.fsum(
         value * _lost(measurements.cap, size)
-        for value, size in zip(sizes, SIZE_CELLS, strict=True)
+        for value, size in zip(sizes.tolist(), SIZE_CELLS, strict=True)
         if value > TAIL * deviation
     )
 
 
-def _number_of_cases(
-    measurements: MapMeasurements, values: FloatArray, deviation: float, bias: float
-) -> MeasuredNumber:
+def _number_of_cases(measurements: MapMeasurements, values: Floats, deviation: float, bias: float) -> MeasuredNumber:
     """The number of cases: from M, from START and from END, weighted by precision. Every case has one start and one end."""
-    once = [float((measurements.sizes / measurements.contributions[SIZES]).sum())]
-    variances = [len(SIZE_CELLS) * measurements.deviation(SIZES) ** 2]
-    ends = len(values) - 1
-    once += [float(values[-1, :-1].sum()) + bias, float(values[:-1, -1].sum()) + bias]
-    variances += [ends * deviation**2] * 2
+    sizes, size_deviation = measurements.noisy(SIZES, measurements.sizes)
+    once = [float(sizes.sum()), float(values[-1, :-1].sum()) + bias, float(values[:-1, -1].sum()) + bias]
+    variances = [len(SIZE_CELLS) * size_deviation**2, *[(len(values) - 1) * deviation**2] * 2]
     precisions = [1 / variance for variance in variances]
     value = math.fsum(number * weight for number, weight in zip(once, precisions, strict=True)) / math.fsum(precisions)
     radius = TOTAL / math.sqrt(math.fsum(precisions))
     return MeasuredNumber(max(0.0, value), max(0.0, value - radius - bias), max(0.0, value + radius + bias))
 
 
-def _consistent(values: FloatArray, cells: NDArray[np.bool_], total: float) -> FloatArray:
+def _consistent(values: Floats, cells: Booleans, total: float) -> Floats:
     """Least squares: START's pairs and END's pairs each add up to the number of cases, less what the cap took away.
 
     All noise has one variance, so the difference is divided equally over the cells of the sum.
@@ -277,13 +248,12 @@ def _consistent(values: FloatArray, cells: NDArray[np.bool_], total: float) -> F
     return np.where(cells, consistent, 0.0)
 
 
-def _limits(activities: int, total: MeasuredNumber, present: tuple[MeasuredNumber, ...] | None) -> FloatArray:
+def _limits(activities: int, total: MeasuredNumber, present: tuple[MeasuredNumber, ...] | None) -> Floats:
     """What a pair cannot exceed: the number of cases, and of those that have its activities."""
     of_node = np.full(nodes_of(activities), total.value)
     if present is not None:
         of_node[:activities] = np.minimum(of_node[:activities], [number.high for number in present])
-    limits: FloatArray = np.minimum(of_node[:, None], of_node[None, :])
-    return limits
+    return np.asarray(np.minimum(of_node[:, None], of_node[None, :]))
 
 
 def _rework(
@@ -294,8 +264,7 @@ def _rework(
         return None, None
     weight = measurements.weight(REWORK)
     deviation = STANDARD_DEVIATION / weight
-    cells = max(measurements.rework.size, 1)
-    threshold = max(LEAST_CUT, _NORMAL.inv_cdf(1 - min(0.4, FALSE_PAIRS / cells))) * deviation
+    threshold = _cut(max(measurements.rework.size, 1)) * deviation
     present, repeated = (
         [_interval(float(value), deviation, bias, total) for value in row] for row in measurements.rework / weight
     )
@@ -307,10 +276,6 @@ def _interval(value: float, deviation: float, bias: float, total: MeasuredNumber
     low = max(0.0, value - BELOW * deviation)
     high = max(low, min(value + ABOVE * deviation + bias, total.high))
     return MeasuredNumber(min(max(value, low), high), low, high)
-
-
-_EDGES = [edge / SECOND for edge in DURATION_EDGES]
-_LAST = _EDGES[-1] * 4  # the last bucket is open; for quantiles it ends here
 
 
 @dataclass(frozen=True)
@@ -347,58 +312,42 @@ class MapDurations:
     @classmethod
     def of(cls, measurements: MapMeasurements) -> MapDurations:
         """Quartiles from measurements."""
-        buckets, throughput, through = DURATION_BUCKETS, None, ()
+        buckets, throughput, through, of_pair = DURATION_BUCKETS, None, (), {}
         if measurements.throughput is not None:
-            noisy = measurements.throughput / measurements.contributions[THROUGHPUT]
-            deviation = measurements.deviation(THROUGHPUT)
+            noisy, deviation = measurements.noisy(THROUGHPUT, measurements.throughput)
             buckets = used_buckets(noisy, deviation)
             kept = np.where((np.arange(DURATION_BUCKETS) < buckets) & (noisy > deviation), noisy, 0.0)
             if kept.sum() > 0:
                 throughput, through = _quartiles(kept), tuple((kept / kept.sum()).tolist())
-        service = _service(measurements)
-        if measurements.durations is None or measurements.duration_pairs is None or not len(measurements.durations):
-            return cls({}, throughput, through, service)
-        noisy = measurements.durations / measurements.contributions[DURATIONS]
-        deviation = measurements.deviation(DURATIONS)
-        if measurements.throughput is None:
-            buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
-        shares = _shares(noisy, deviation, measurements.duration_pairs[:, 1], buckets)
-        pairs = map(tuple, measurements.duration_pairs.tolist())
-        of_pair = {(pair[0], pair[1]): _quartiles(row) for pair, row in zip(pairs, shares, strict=True)}
-        return cls(of_pair, throughput, through, service)
+        pairs = measurements.duration_pairs
+        if measurements.durations is not None and pairs is not None and len(pairs):
+            noisy, deviation = measurements.noisy(DURATIONS, measurements.durations)
+            if measurements.throughput is None:
+                buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
+            shares = _shares(noisy, deviation, pairs[:, 1], buckets)
+            of_pair = {
+                (before, after): _quartiles(row) for (before, after), row in zip(pairs.tolist(), shares, strict=True)
+            }
+        return cls(of_pair, throughput, through, _service(measurements))
 
 
 def _service(measurements: MapMeasurements) -> dict[int, Quartiles]:
     """Quartiles of the service times of the nodes that have any, beyond noise."""
     if measurements.service is None:
         return {}
-    noisy = measurements.service[:, :-1] / measurements.contributions[SERVICE]
-    deviation = measurements.deviation(SERVICE)
+    noisy, deviation = measurements.noisy(SERVICE, measurements.service[:, :-1])
     buckets = used_buckets(noisy.sum(axis=0), deviation * math.sqrt(len(noisy)))
     shares = _shares(noisy, deviation, np.arange(len(noisy)), buckets)
     present = noisy[:, :buckets].sum(axis=1) > CERTAIN * deviation * math.sqrt(buckets)
     return {node: _quartiles(shares[node]) for node in np.flatnonzero(present).tolist()}
 
 
-def _shares(noisy: FloatArray, deviation: float, after: NDArray[np.int64], buckets: int) -> FloatArray:
+def _shares(noisy: Floats, deviation: float, after: Integers, buckets: int) -> Floats:
     """The shares of the buckets of every pair: backed off to all steps into the same node, and those to all steps."""
     used = np.arange(DURATION_BUCKETS) < buckets
     rows, _ = backed_off(noisy * used, deviation, after, int(after.max()) + 1, used)
     return rows[: len(noisy)]
 
 
-def _quartiles(weights: FloatArray) -> Quartiles:
-    low, middle, high = (_quantile(weights, share) for share in (0.25, 0.5, 0.75))
-    return Quartiles(low, middle, high)
-
-
-def _quantile(weights: FloatArray, share: float) -> float:
-    """A quantile in seconds, interpolated within its bucket on a logarithmic scale; the first bucket is 0 seconds."""
-    below = np.cumsum(weights) / weights.sum()
-    bucket = min(int(np.searchsorted(below, share, side="right")), len(weights) - 1)
-    if bucket == 0:
-        return 0.0
-    before = float(below[bucket - 1])
-    within = min(max((share - before) / max(float(below[bucket]) - before, 1e-12), 0.0), 1.0)
-    low, high = math.log(_EDGES[bucket - 1]), math.log(_EDGES[bucket] if bucket < len(_EDGES) else _LAST)
-    return math.exp(low + within * (high - low))
+def _quartiles(weights: Floats) -> Quartiles:
+    return Quartiles(*quantiles(weights, np.array([0.25, 0.5, 0.75])).tolist())

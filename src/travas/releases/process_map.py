@@ -119,9 +119,8 @@ class MapRelease(Release):
         """The activities that have their own node, sorted by name."""
         names, numbers = self.measurements.activities, self.numbers
         service = map(self.times.of_node.get, range(len(names)))
-        if numbers.present is None or numbers.repeated is None:
-            return tuple(MapActivity(name, service=time) for name, time in zip(names, service, strict=True))
-        return tuple(map(MapActivity, names, numbers.present, numbers.repeated, service))
+        unknown = (None,) * len(names)
+        return tuple(map(MapActivity, names, numbers.present or unknown, numbers.repeated or unknown, service))
 
     @cached_property
     def pairs(self) -> tuple[MapPair, ...]:
@@ -134,11 +133,7 @@ class MapRelease(Release):
             MapPair(
                 before[row],
                 after[column],
-                MeasuredNumber(
-                    float(numbers.estimate[row, column]),
-                    float(numbers.low[row, column]),
-                    float(numbers.high[row, column]),
-                ),
+                MeasuredNumber(*(float(table[row, column]) for table in (numbers.estimate, numbers.low, numbers.high))),
                 self.times.of_pair.get((row, column)),
             )
             for row in rows

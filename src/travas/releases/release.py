@@ -62,14 +62,9 @@ EVENT_LOGS: frozenset[Kind] = frozenset({"variants", "synthetic log"})
 TimestampKind = Literal["artificial", "generated", "none"]
 """What the timestamps of a released log are."""
 
-ARTIFICIAL_TIMES = "artificial: only their order within a case means anything"
-"""What a released log says about its timestamps, unless times are released."""
-
-GENERATED_TIMES = "generated from noisy measurements: no time is that of a real event"
-
 _ABOUT_TIMES: dict[TimestampKind, str] = {
-    "artificial": ARTIFICIAL_TIMES,
-    "generated": GENERATED_TIMES,
+    "artificial": "artificial: only their order within a case means anything",
+    "generated": "generated from noisy measurements: no time is that of a real event",
     "none": "none: a process map has no events",
 }
 
@@ -147,15 +142,15 @@ def released_event_attributes(mechanism: Mechanism) -> tuple[Attribute, ...]:
 def details_of(mechanism: Mechanism) -> Details:
     """What has to be read of a log in addition to its variants."""
     cases, events = released_attributes(mechanism), released_event_attributes(mechanism)
-    is_timed = released_times(mechanism) is not None or TIMED_PARTS.intersection(getattr(mechanism, "parts", ()))
+    parts = getattr(mechanism, "parts", ())
+    is_timed = released_times(mechanism) is not None or TIMED_PARTS.intersection(parts)
+    numbers = tuple(attribute.name for attribute in events if attribute.is_number)
     return Details(
         times="read" if is_timed else "ignore",
         attributes=tuple(attribute.name for attribute in cases if not attribute.is_number),
         numbers=tuple(attribute.name for attribute in cases if attribute.is_number),
         event_attributes=tuple(attribute.name for attribute in events if not attribute.is_number),
-        event_numbers=(SERVICE,)
-        if "service" in getattr(mechanism, "parts", ())
-        else tuple(attribute.name for attribute in events if attribute.is_number),
+        event_numbers=(SERVICE,) if "service" in parts else numbers,
     )
 
 

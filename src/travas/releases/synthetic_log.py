@@ -14,14 +14,12 @@ from ..log.abstraction import Abstraction
 from ..log.options import CaseColumn
 from ..log.traces import Origin
 from ..releases.release import ORIGIN, SYNTHETIC, ReleasedLog
-from ..synthesis.case_attributes import case_columns
-from ..synthesis.event_attributes import event_columns
+from ..synthesis.attributes import case_columns, event_columns, event_starts
 from ..synthesis.event_times import event_times
 from ..synthesis.generation import generate
 from ..synthesis.measurements import Measurements
 from ..synthesis.quality import Quality, quality
 from ..synthesis.randomness import new_seed
-from ..synthesis.service_times import event_starts
 from ..trusted.numbers import whole_number
 
 if TYPE_CHECKING:
@@ -131,8 +129,6 @@ class SyntheticRelease(ReleasedLog):
     @cached_property
     def event_times(self) -> NDArray[np.int64] | None:
         """The times of all events of all cases, generated from the measurements; None if times were not measured."""
-        if self.measurements.times is None:
-            return None
         return event_times(self.measurements, self.variants, self.counts, self.seed)
 
     @cached_property
@@ -152,8 +148,7 @@ class SyntheticRelease(ReleasedLog):
         """Attributes of all cases, generated from the measurements."""
         if not self.measurements.attributes:
             return ()
-        code_of = {activity: code for code, activity in enumerate(self.measurements.activities)}
-        last = np.array([code_of.get(trace[-1], len(code_of)) for trace in self.variants], dtype=np.int64)
+        last = np.array([codes[-1] for codes in self.measurements.codes_of(self.variants)], dtype=np.int64)
         return case_columns(self.measurements, np.repeat(last, self.counts), self.seed)
 
     @cached_property

@@ -7,10 +7,10 @@ separate code before noise can be drawn. Derivation: docs/mechanisms/synthesis.m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isqrt
 
 from ..errors import ParameterError
@@ -109,7 +109,8 @@ def largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     above = 1
     while holds(above):
         above *= 2
-    return Fraction(_first(lambda multiple: not holds(multiple), above // 2, above) - 1, 1 << _MU_BITS)
+    first = bisect_left(range(above), True, lo=above // 2 + 1, key=lambda multiple: not holds(multiple))
+    return Fraction(first - 1, 1 << _MU_BITS)
 
 
 @lru_cache(maxsize=256)
@@ -128,16 +129,8 @@ def least_threshold(contribution: int, selection: Selection, delta: Fraction, ma
             continue
         weight = max_cases * isqrt(contribution**2 // keys)
         low, high = max(threshold, weight), weight + FAR * STANDARD_DEVIATION
-        threshold = _first(lambda tried, keys=keys: holds(tried, keys), low, high)  # type: ignore[misc]
+        threshold = bisect_left(range(high), True, lo=low + 1, key=partial(holds, keys=keys))
     return threshold
-
-
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The least integer in low + 1 .. high that holds, where `high` does and everything above one that holds."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 def _passes(distance: int) -> Fraction:

@@ -7,6 +7,7 @@ The search looks at ε, δ and the number of counts: nothing else. Derivation: d
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -67,9 +68,7 @@ class GaussianTable:
     def table(self) -> NoiseTable:
         """Its table: weights rounded down, what is left of 2^128 in the centre."""
         growth, _ = exponential_bounds(1 / (2 * self.sigma**2), _BITS)
-        ratio = (
-            1 << 2 * _BITS
-        ) // growth  # of the weights 1 and 0 steps away; from step to step it falls by its square
+        ratio = (1 << 2 * _BITS) // growth  # of the weights 1 and 0 steps away; at every step it falls by its square
         square = ratio * ratio >> _BITS
         side = [1 << _BITS]
         for _ in range(self.threshold - 1):
@@ -82,11 +81,7 @@ class GaussianTable:
 
 def threshold_of(table: NoiseTable) -> int:
     """The least number of cases, or persons, with which a variant is kept with probability 1/2 or more."""
-    low, high = 1, table.length
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if 2 * table.cumulative(middle) >= ONE else (middle + 1, high)
-    return low
+    return bisect_left(range(table.length), True, lo=1, key=lambda cases: 2 * table.cumulative(cases) >= ONE)
 
 
 def variance_of(table: NoiseTable) -> Fraction:
@@ -98,21 +93,13 @@ def variance_of(table: NoiseTable) -> Fraction:
     return Fraction(squares, ONE) - Fraction(mean, ONE) ** 2
 
 
-@dataclass(frozen=True, eq=False)
-class JointNoise:
-    """A table that was verified for all counts of one person together, and its shape."""
-
-    shape: GaussianTable
-    noise: Noise
-
-
-def joint_noise(epsilon: Fraction, delta: Fraction, counts: int, alone: NoiseTable) -> JointNoise | None:
+def joint_table(epsilon: Fraction, delta: Fraction, counts: int, alone: NoiseTable) -> GaussianTable | None:
     """The verified table for this many counts together with the least threshold, if it keeps more than another table."""
     threshold = threshold_of(alone)
     best = _least(epsilon, delta, counts, threshold)
-    if best is None or best.shape.threshold < threshold:
+    if best is None or best.threshold < threshold:
         return best
-    return best if variance_of(best.noise.table) < variance_of(alone) else None
+    return best if variance_of(best.table()) < variance_of(alone) else None
 
 
 @lru_cache(maxsize=64)
@@ -122,16 +109,17 @@ def verified_noise(shape: GaussianTable, epsilon: Fraction, delta: Fraction, cou
 
 
 @lru_cache(maxsize=64)
-def _least(epsilon: Fraction, delta: Fraction, counts: int, limit: int) -> JointNoise | None:
+def _least(epsilon: Fraction, delta: Fraction, counts: int, limit: int) -> GaussianTable | None:
     """The verified table of the least threshold, if there is one within the limit."""
     for margin in _MARGINS:
         shape = _proposal(float(epsilon), float(delta * (1 - margin)), counts)
         if shape is None or shape.threshold > limit:
             return None
         try:
-            return JointNoise(shape, verified_noise(shape, epsilon, delta, counts))
+            verified_noise(shape, epsilon, delta, counts)
         except VerificationError:
             continue
+        return shape
     return None
 
 

@@ -62,9 +62,8 @@ def predicted_length(epsilon: Fraction, delta: Fraction) -> int:
     """Return an upper bound of the length of the optimal table, before it is built (docs/mechanisms/optimal.md)."""
     rate, share = max(float(epsilon), 1e-300), max(float(delta), 1e-300)
     growth = math.expm1(rate)
-    turn = (
-        2 / rate * math.log1p(growth * (1 - share) / (share * (growth + 2)))
-    )  # of (e^ε+2δ−1)/(δ(e^ε+1)), no cancelling
+    # the logarithm is that of (e^ε+2δ−1)/(δ(e^ε+1)), without cancelling
+    turn = 2 / rate * math.log1p(growth * (1 - share) / (share * (growth + 2)))
     return math.ceil(min(turn, 1e18)) + 6
 
 

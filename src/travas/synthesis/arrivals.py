@@ -9,7 +9,7 @@ import numpy as np
 from ..log.calendar import WEEKS_PER_BLOCK
 from ..log.options import weeks_of
 from .measurements import SPAN, START_BLOCKS, START_SPANS, START_WEEKS, Measurements, TimeMeasurements
-from .shrinkage import Floats, normalised, random_walk, uniform
+from .shrinkage import Floats, Integers, normalised, random_walk, uniform
 
 MOST_POINTS = 512  # of the curve: in a longer period a point is 2, 4, 8, … weeks
 VARIANCES = (1e-6, 1e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0)  # of the curve's steps, in squares of the mean rate
@@ -37,8 +37,8 @@ class Arrivals:
         while len(times.blocks) * WEEKS_PER_BLOCK > width * MOST_POINTS:
             width *= 2
         block = int(times.blocks[0]) * WEEKS_PER_BLOCK
-        spans = measurements.in_cases(START_SPANS, times.start_spans).ravel()
-        size = spans / measurements.deviation(START_SPANS)
+        spans, deviation = measurements.noisy(START_SPANS, times.start_spans.ravel())
+        size = spans / deviation
         total = np.concatenate([[0.0], np.cumsum(np.sign(size) * size**2 - CERTAIN)])
         later = np.triu(np.ones((len(total), len(total)), dtype=bool), 1)
         start, stop = np.unravel_index(np.argmax(np.where(later, total - total[:, None], -np.inf)), later.shape)
@@ -67,8 +67,8 @@ def _likelihood(measurements: Measurements, times: TimeMeasurements, width: int)
         (START_WEEKS, times.start_weeks, 1),
     ):
         cells = max(width // weeks, 1)  # that make a point together; or a cell has several points
-        noisy = measurements.in_cases(stage, sums).reshape(-1, cells).sum(axis=1)
-        variance = measurements.deviation(stage) ** 2 * cells
+        in_cases, deviation = measurements.noisy(stage, sums)
+        noisy, variance = in_cases.reshape(-1, cells).sum(axis=1), deviation**2 * cells
         points = size // len(noisy)
         precision += np.kron(np.eye(len(noisy)), np.ones((points, points))) / variance
         weighted += np.repeat(noisy, points) / variance
@@ -106,6 +106,6 @@ class _Curve:
         return first, _mean(lasts, [self.fitted(first, end, variance)[0] for end in lasts.tolist()])
 
 
-def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]], likelihoods: list[float]) -> int:
+def _mean(values: Integers, likelihoods: list[float]) -> int:
     weights = np.exp(np.array(likelihoods) - max(likelihoods))
     return round(float(weights @ values / weights.sum()))

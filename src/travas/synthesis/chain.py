@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.rules import NO_RULES, Pairs, coded_pairs
 from ..trusted.contributions import Transitions, cells
 from .measurements import REFINEMENT, TRANSITIONS, Measurements
+from .shrinkage import Booleans, Floats, Integers
 
 LEAST_DEVIATIONS = 1.5  # a transition below this many standard deviations is never kept
 LEAST_RELEASED = 0.5  # … unless it occurs in a released variant
@@ -23,7 +23,7 @@ DEVIATES = 2.0  # a cell of order two replaces order one if it differs by more s
 MAX_CELLS = 1 << 23  # of order two: the strongest pairs come first
 
 
-def choose_pairs(transitions: NDArray[np.float64], first: float, second: float) -> NDArray[np.int64] | None:
+def choose_pairs(transitions: Floats, first: float, second: float) -> Integers | None:
     """Decide, from T1's output alone, what T2 measures."""
     mass = transitions[:, :-1]  # the state after symbol s is s + 1
     deviation = max(first, second)
@@ -59,16 +59,16 @@ class Chain:
     """
 
     activities: int
-    targets: NDArray[np.float64]
+    targets: Floats
     deviation: float
-    bar: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    symbols: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    cells: NDArray[np.int64]
-    contexts: NDArray[np.int64]
+    bar: Floats
+    starts: Integers
+    symbols: Integers
+    weights: Floats
+    cells: Integers
+    contexts: Integers
     before: Pairs
-    can_end: NDArray[np.bool_]
+    can_end: Booleans
 
     @classmethod
     def of(cls, measurements: Measurements) -> Chain:
@@ -84,7 +84,7 @@ class Chain:
         rows = _rows(targets, transitions, allowed)
         pairs = measurements.pairs if measurements.pairs is not None else np.empty((0, 2), dtype=np.int64)
         if len(pairs):
-            rows = np.vstack([rows, _order_two(measurements, pairs, transitions, rows, allowed, deviation)])
+            rows = np.vstack([rows, _order_two(measurements, pairs, transitions, rows, deviation)])
         last = np.concatenate([np.arange(len(allowed)), pairs[:, 1]])  # the state in which a context ends
         context_of = np.tile(np.arange(len(allowed)), (len(allowed), 1))
         context_of[pairs[:, 0], pairs[:, 1]] = len(allowed) + np.arange(len(pairs))
@@ -105,12 +105,11 @@ class Chain:
         )
 
 
-def released_traces(measurements: Measurements) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def released_traces(measurements: Measurements) -> tuple[Integers, Integers]:
     """The released variants that can be generated: their codes, one after another, and their lengths."""
-    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-    traces = [trace for trace, _ in measurements.variants if code_of.keys() >= set(trace)]
-    codes = np.array([code_of[name] for trace in traces for name in trace], dtype=np.int64)
-    return codes, np.array([len(trace) for trace in traces], dtype=np.int64)
+    coded, other = measurements.codes_of(trace for trace, _ in measurements.variants), len(measurements.activities)
+    traces = [np.empty(0, dtype=np.int64), *(codes for codes in coded if other not in codes)]
+    return np.concatenate(traces), np.array([len(codes) for codes in traces[1:]], dtype=np.int64)
 
 
 def _cut(symbols: int) -> float:
@@ -118,42 +117,32 @@ def _cut(symbols: int) -> float:
     return max(LEAST_DEVIATIONS, NormalDist().inv_cdf(1 - min(0.4, FALSE_PER_ROW / symbols)))
 
 
-def order_one(measurements: Measurements) -> tuple[NDArray[np.float64], float]:
+def order_one(measurements: Measurements) -> tuple[Floats, float]:
     """T1 in cases and its deviation; averaged with T2 by precision where that measured the same cells."""
-    first = measurements.in_cases(TRANSITIONS, measurements.transitions)
-    deviation = measurements.deviation(TRANSITIONS)
+    first, deviation = measurements.noisy(TRANSITIONS, measurements.transitions)
     if measurements.pairs is not None:
         return first, deviation
-    second, other = measurements.in_cases(REFINEMENT, measurements.refinement), measurements.deviation(REFINEMENT)
+    second, other = measurements.noisy(REFINEMENT, measurements.refinement)
     total = 1 / deviation**2 + 1 / other**2
     return (first / deviation**2 + second / other**2) / total, total**-0.5
 
 
-def _rows(
-    targets: NDArray[np.float64], transitions: NDArray[np.float64], allowed: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _rows(targets: Floats, transitions: Floats, allowed: Booleans) -> Floats:
     """Probabilities by state: what was kept; else the positive part of the noisy row; else END; none if it is impossible."""
     rows = targets.copy()
     empty = ~rows.any(axis=1)
     rows[empty] = np.maximum(transitions[empty], 0.0)
     rows[~rows.any(axis=1) & allowed[:, -1], -1] = 1.0
-    normalised: NDArray[np.float64] = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
-    return normalised
+    return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
 
 
 def _order_two(
-    measurements: Measurements,
-    pairs: NDArray[np.int64],
-    transitions: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    allowed: NDArray[np.bool_],
-    deviation: float,
-) -> NDArray[np.float64]:
+    measurements: Measurements, pairs: Integers, transitions: Floats, rows: Floats, deviation: float
+) -> Floats:
     """Probabilities by pair: those of order one, and beyond them only deviations that noise hardly explains."""
-    noisy = measurements.in_cases(REFINEMENT, measurements.refinement)
-    second = measurements.deviation(REFINEMENT)
+    noisy, second = measurements.noisy(REFINEMENT, measurements.refinement)
     before, state = pairs[:, 0], pairs[:, 1]
-    own_variance = second**2 * allowed[state].sum(axis=1)
+    own_variance = second**2 * measurements.cells[state].sum(axis=1)
     pair_precision, own_precision = 1 / deviation**2, 1 / own_variance
     mass = transitions[before, state - 1] * pair_precision + noisy.sum(axis=1) * own_precision
     mass = np.maximum(mass / (pair_precision + own_precision), 1e-9)

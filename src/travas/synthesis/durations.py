@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.calendar import SECOND
 from ..log.questions import DURATION_BUCKETS, DURATION_EDGES, THROUGHPUT_EDGES
 from .arrivals import Arrivals
 from .chain import Chain
 from .measurements import DURATIONS, THROUGHPUT, Measurements, TimeMeasurements
-from .shrinkage import Floats, deviating, normalised, smoothed, uniform
+from .shrinkage import Booleans, Floats, Integers, deviating, normalised, smoothed, uniform
 
 STANDS_OUT = 2.0  # a pair has its own durations if their sum exceeds this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations
@@ -39,9 +38,9 @@ class DurationShares:
     """
 
     rows: Floats
-    row_of: NDArray[np.int64]
+    row_of: Integers
     measured: int
-    own: NDArray[np.bool_]
+    own: Booleans
     throughput: Floats
     longest: float
 
@@ -51,17 +50,17 @@ class DurationShares:
         low, high = (np.exp(bound) for bound in log_bounds(THROUGHPUT_EDGES))
         stated = times.settings.longest_case
         longest = stated * DAY if stated else (BEYOND * len(arrivals.shares) + WEEKS_BEYOND) * WEEK
-        noisy = measurements.in_cases(THROUGHPUT, times.throughput)[low < longest]
-        smooth = smoothed(noisy, measurements.deviation(THROUGHPUT))
+        noisy, deviation = measurements.noisy(THROUGHPUT, times.throughput)
+        smooth = smoothed(noisy[low < longest], deviation)
         tail = np.cumsum(smooth[::-1])[::-1]
         cells = max(int((tail >= LEAST_TAIL).sum()), 1)
         throughput = np.zeros(len(low))
         throughput[:cells] = normalised(smooth[:cells], uniform(cells))
         longest = min(longest, float(high[cells - 1]))
         used = np.exp(log_bounds()[0]) < longest
-        noisy = measurements.in_cases(DURATIONS, times.durations) * used
+        noisy, deviation = measurements.noisy(DURATIONS, times.durations)
         activities = len(measurements.activities)
-        rows, own = backed_off(noisy, measurements.deviation(DURATIONS), times.pairs[:, 1], activities, used)
+        rows, own = backed_off(noisy * used, deviation, times.pairs[:, 1], activities, used)
         following = len(times.pairs) + np.arange(activities + 1)  # the last row is that of all pairs
         row_of = np.tile(following, (activities + 1, 1))
         row_of[times.pairs[:, 0], times.pairs[:, 1]] = np.arange(len(times.pairs))
@@ -75,9 +74,24 @@ def log_bounds(edges: tuple[int, ...] = DURATION_EDGES) -> tuple[Floats, Floats]
     return bounds[:-1], bounds[1:]
 
 
+def seconds_at(bucket: Integers, within: Floats, edges: tuple[int, ...] = DURATION_EDGES) -> Floats:
+    """Durations in seconds, by bucket and how far they are in it on a logarithmic scale."""
+    low, high = log_bounds(edges)
+    return np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
+
+
+def quantiles(weights: Floats, shares: Floats, edges: tuple[int, ...] = DURATION_EDGES) -> Floats:
+    """Quantiles of durations, in seconds, from the weights of the first buckets."""
+    total = np.concatenate([[0.0], np.cumsum(weights)])
+    rank = shares * total[-1]
+    bucket = np.clip(np.searchsorted(total, rank, side="right") - 1, 0, len(weights) - 1)
+    within = (rank - total[bucket]) / np.maximum(weights[bucket], 1e-12)
+    return seconds_at(bucket, within, edges)
+
+
 def backed_off(
-    noisy: Floats, deviation: float, after: NDArray[np.int64], activities: int, used: NDArray[np.bool_]
-) -> tuple[Floats, NDArray[np.bool_]]:
+    noisy: Floats, deviation: float, after: Integers, activities: int, used: Booleans
+) -> tuple[Floats, Booleans]:
     """Shares by row, and which pairs differ from the backoff: pair to following activity to all pairs."""
     overall = noisy.sum(axis=0)
     kept = np.where(overall > OVERALL * deviation * np.sqrt(max(len(noisy), 1)), overall, 0.0)
@@ -92,15 +106,13 @@ def backed_off(
     return np.vstack([rows, following, everything[None]]), own
 
 
-def choose_timed_pairs(measurements: Measurements) -> NDArray[np.int64]:
+def choose_timed_pairs(measurements: Measurements) -> Integers:
     """Decide, from V, T1 and T2 alone, of which directly-follows pairs durations are measured."""
     size = len(measurements.activities)
     wanted = np.zeros((size, size), dtype=bool)
     before, symbol = np.nonzero(Chain.of(measurements).targets[1:, :-1])
     wanted[before // 2, symbol // 2] = True
-    code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-    for trace, _ in measurements.variants:
-        codes = np.array([code_of.get(activity, -1) for activity in trace], dtype=np.int64)
-        kept = codes[codes >= 0]
+    for codes in measurements.codes_of(trace for trace, _ in measurements.variants):
+        kept = codes[codes < size]
         wanted[kept[:-1], kept[1:]] = True
     return np.argwhere(wanted).astype(np.int64)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.calendar import SECOND, WEEK_DAYS, zone_offsets
 from ..log.options import Resolution
@@ -20,7 +19,7 @@ from ..log.questions import DURATION_BUCKETS, THROUGHPUT_EDGES
 from ..log.rules import NO_RULES, coded_pairs
 from ..log.traces import Trace
 from .arrivals import Arrivals
-from .durations import DurationShares, log_bounds
+from .durations import DAY, WEEK, DurationShares, quantiles, seconds_at
 from .measurements import (
     EVENT_HOURS,
     EVENT_WEEKDAYS,
@@ -31,7 +30,7 @@ from .measurements import (
     TimeMeasurements,
 )
 from .randomness import Random, generator
-from .shrinkage import Floats, normalised, shrunk, uniform
+from .shrinkage import Booleans, Floats, Integers, normalised, shrunk, uniform
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +42,12 @@ class Zone:
         offsets: The differences in seconds: before the first change, and after each.
     """
 
-    changes: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    changes: Integers
+    offsets: Integers
 
     def to_local(self, moments: Floats) -> Floats:
         """Wall-clock times, in seconds from 1970, of times in UTC."""
-        one_offset = not len(self.changes)
-        index = 0 if one_offset else np.searchsorted(self.changes, moments, side="right")
-        local: Floats = moments + self.offsets[index]
-        return local
+        return np.asarray(moments + self.offsets[np.searchsorted(self.changes, moments, side="right")])
 
     def to_utc(self, local: Floats) -> Floats:
         """Times in UTC of wall-clock times. An hour that a change skips is moved, one that it repeats is the earlier one."""
@@ -70,8 +66,6 @@ def zone_of(name: str) -> Zone:
 
 
 HOUR = 3_600
-DAY = 86_400
-WEEK = 604_800
 FIRST_MONDAY = -3 * DAY
 """Monday, 29 December 1969, in seconds from 1970."""
 
@@ -80,12 +74,12 @@ _HOURS = 0.5
 _HOURS_BY_DAY = 0.3  # how far shares may differ from what is expected: see `shrunk`
 
 
-def hour_of_week(local: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
+def hour_of_week(local: Floats | Integers) -> Integers:
     """The hour of the week of wall-clock times in seconds from 1970: 0 is the first hour of Monday."""
     return ((local - FIRST_MONDAY) % WEEK // HOUR).astype(np.int64)
 
 
-def week_of(local: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
+def week_of(local: Floats | Integers) -> Integers:
     """The number of the week of wall-clock times: 0 begins on Monday, 29 December 1969."""
     return ((local - FIRST_MONDAY) // WEEK).astype(np.int64)
 
@@ -104,24 +98,19 @@ class CalendarShares:
     weeks: Arrivals
     start_hours: Floats
     event_hours: Floats
-    waits: NDArray[np.int64]
+    waits: Integers
 
     @classmethod
     def of(cls, measurements: Measurements, times: TimeMeasurements) -> CalendarShares:
         """The calendar that follows from the measurements."""
         weekend = times.settings.weekend
-        start_day, start_hour = (
-            _in_cases(measurements, START_WEEKDAYS, times.start_weekdays),
-            _in_cases(measurements, START_HOURS, times.start_hours),
-        )
-        event_day, event_hour = (
-            _in_cases(measurements, EVENT_WEEKDAYS, times.event_weekdays),
-            _in_cases(measurements, EVENT_HOURS, times.event_hours),
-        )
+        noisy = measurements.noisy
+        of_starts = noisy(START_WEEKDAYS, times.start_weekdays), noisy(START_HOURS, times.start_hours)
+        of_events = noisy(EVENT_WEEKDAYS, times.event_weekdays), noisy(EVENT_HOURS, times.event_hours)
         is_open = (measurements.rules or NO_RULES).open_hours
         start_hours, event_hours = (
-            normalised(_hours(*noisy, weekend) * is_open, is_open / is_open.sum())
-            for noisy in ((start_day, start_hour), (event_day, event_hour))
+            normalised(_hours(*of_hours, weekend) * is_open, is_open / is_open.sum())
+            for of_hours in (of_starts, of_events)
         )
         return cls(Arrivals.of(measurements, times), start_hours, event_hours, hours_closed(is_open))
 
@@ -132,16 +121,11 @@ class CalendarShares:
         return week * float(WEEK) + FIRST_MONDAY + hour * HOUR + random.random(number) * HOUR
 
 
-def _drawn(shares: Floats, number: int, random: Random) -> NDArray[np.int64]:
+def _drawn(shares: Floats, number: int, random: Random) -> Integers:
     """Cells by their shares, one from each of equal parts of the distribution, in random order."""
     even = (random.permutation(number) + random.random(number)) / max(number, 1)
     total = np.cumsum(shares)
-    cells: NDArray[np.int64] = np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1)
-    return cells
-
-
-def _in_cases(measurements: Measurements, stage: str, sums: NDArray[np.int64]) -> tuple[Floats, float]:
-    return measurements.in_cases(stage, sums), measurements.deviation(stage)
+    return np.asarray(np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1))
 
 
 def _hours(by_weekday: tuple[Floats, float], by_hour: tuple[Floats, float], weekend: tuple[int, ...]) -> Floats:
@@ -166,29 +150,26 @@ _BLOCK = 100_000  # steps at a time: bounds the memory
 _SMOOTHING = 1e-3
 _STREAM = 1
 
-Indexes = NDArray[np.int64]
-
 
 def event_times(
     measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int
-) -> NDArray[np.int64]:
-    """Times of all events of a synthetic log, in seconds from 1970 in UTC."""
+) -> Integers | None:
+    """Times of all events of a synthetic log, in seconds from 1970 in UTC; None if times were not measured."""
     if measurements.times is None:
-        raise ValueError("times were not measured")
+        return None
     settings = measurements.times.settings
     random = generator(seed, _STREAM)
     calendar = CalendarShares.of(measurements, measurements.times)
     durations = DurationShares.of(measurements, measurements.times, calendar.weeks)
-    log = _Log.of(measurements, durations, traces)
+    of_traces = _Steps.of(measurements, durations, traces)
     variant = np.repeat(np.arange(len(traces)), counts)
-    factors = _throughput_factors(durations, log, variant, random)
+    factors = _throughput_factors(durations, of_traces, variant, random)
     clock = _Clock(calendar, zone_of(settings.zone), settings.resolution)
     starts = calendar.starts(len(variant), random)
-    drawn = (_drawn_steps(durations, log.steps(variant[cases]), factors, random) for cases in _blocks(log, variant))
-    seconds = _fitted(np.concatenate([np.empty(0), *drawn]), log.steps_of[variant], durations.throughput, random)
+    drawn = (_drawn_steps(durations, steps, factors, random) for _, steps in _blocks(of_traces, variant))
+    seconds = _fitted(np.concatenate([np.empty(0), *drawn]), of_traces.numbers[variant], durations.throughput, random)
     made, used = [np.empty(0, dtype=np.int64)], 0
-    for cases in _blocks(log, variant):
-        steps = log.steps(variant[cases])
+    for cases, steps in _blocks(of_traces, variant):
         made.append(clock.walk(starts[cases], steps, seconds[used : used + len(steps.rows)], random))
         used += len(steps.rows)
     return np.concatenate(made)
@@ -196,64 +177,57 @@ def event_times(
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """The steps from event to event of some cases: the row and the least seconds of each, and where those of a case are."""
+    """The steps from event to event of some traces: row and least seconds of each, and where those of a trace are."""
 
-    rows: Indexes
+    rows: Integers
     least: Floats
-    begin: Indexes
-    end: Indexes
-
-
-@dataclass(frozen=True, eq=False)
-class _Log:
-    """The rows and least seconds of the steps of all traces, one after another, and their numbers."""
-
-    rows: Indexes
-    least: Floats
-    begin: Indexes
-    steps_of: Indexes
+    begin: Integers
+    end: Integers
 
     @classmethod
-    def of(cls, measurements: Measurements, durations: DurationShares, traces: Sequence[Trace]) -> _Log:
-        other = len(measurements.activities)
-        code_of = {activity: code for code, activity in enumerate(measurements.activities)}
-        codes = np.array([code_of.get(activity, other) for trace in traces for activity in trace], dtype=np.int64)
+    def of(cls, measurements: Measurements, durations: DurationShares, traces: Sequence[Trace]) -> _Steps:
+        codes = np.concatenate([np.empty(0, dtype=np.int64), *measurements.codes_of(traces)])
         lengths = np.array([len(trace) for trace in traces], dtype=np.int64)
         is_last = np.zeros(len(codes), dtype=bool)
         is_last[np.cumsum(lengths) - 1] = True
         steps = np.flatnonzero(~is_last)
-        numbers = lengths - 1
+        end = np.cumsum(lengths - 1)
         pair = codes[steps], codes[steps + 1]
         least = np.zeros(durations.row_of.shape)
         for before, after, seconds in (measurements.rules or NO_RULES).waits:
             for coded in coded_pairs([(before, after)], measurements.activities):
                 least[coded] = max(least[coded], seconds)
-        return cls(durations.row_of[pair], least[pair], np.cumsum(numbers) - numbers, numbers)
+        return cls(durations.row_of[pair], least[pair], end - (lengths - 1), end)
 
-    def steps(self, variant: Indexes) -> _Steps:
+    @property
+    def numbers(self) -> Integers:
+        """The number of steps of every trace."""
+        return self.end - self.begin
+
+    def of_cases(self, variant: Integers) -> _Steps:
         """The steps of cases of these traces."""
-        numbers = self.steps_of[variant]
+        numbers = self.numbers[variant]
         end = np.cumsum(numbers)
         begin = end - numbers
         index = np.arange(int(numbers.sum())) + np.repeat(self.begin[variant] - begin, numbers)
         return _Steps(self.rows[index], self.least[index], begin, end)
 
 
-def _blocks(log: _Log, variant: Indexes) -> Iterator[slice]:
-    """Ranges of cases with a bounded number of steps."""
-    total = np.cumsum(log.steps_of[variant] + 1)
+def _blocks(of_traces: _Steps, variant: Integers) -> Iterator[tuple[slice, _Steps]]:
+    """Ranges of cases with their steps, of which there is a bounded number."""
+    total = np.cumsum(of_traces.numbers[variant] + 1)
     first = 0
     while first < len(variant):
         reached = total[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(total, reached + _BLOCK, side="right")))
-        yield slice(first, last)
+        yield slice(first, last), of_traces.of_cases(variant[first:last])
         first = last
 
 
 # --------------------------------------------------------------------------------------------------------- durations
 
 
-def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tuple[Floats, Indexes]:
+def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tuple[Floats, Integers]:
     """Seconds by candidate and step, and the bucket of their sum by candidate and case."""
     total = np.cumsum(durations.rows, axis=1)
     total /= total[:, -1:]
@@ -262,27 +236,22 @@ def _candidates(durations: DurationShares, steps: _Steps, random: Random) -> tup
     index = np.searchsorted(flat, steps.rows + drawn, side="right")
     index = np.minimum(index, (steps.rows + 1) * DURATION_BUCKETS - 1)
     bucket = index - steps.rows * DURATION_BUCKETS
-    low, high = log_bounds()
-    within = random.random(drawn.shape)
-    seconds = np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
-    seconds = np.minimum(seconds, durations.longest)
+    seconds = np.minimum(seconds_at(bucket, random.random(drawn.shape)), durations.longest)
     running = np.concatenate([np.zeros((CANDIDATES, 1)), np.cumsum(seconds, axis=1)], axis=1)
     return seconds, bucket_of_throughput(running[:, steps.end] - running[:, steps.begin])
 
 
-def bucket_of_throughput(seconds: Floats) -> Indexes:
+def bucket_of_throughput(seconds: Floats) -> Integers:
     """The bucket of times from the first to the last event, in seconds."""
     return np.searchsorted(np.array(THROUGHPUT_EDGES) / SECOND, seconds, side="right")
 
 
-def _throughput_factors(durations: DurationShares, log: _Log, variant: Indexes, random: Random) -> Floats:
+def _throughput_factors(durations: DurationShares, of_traces: _Steps, variant: Integers, random: Random) -> Floats:
     """A factor for every bucket of the throughput by which candidates are chosen: found on a sample of the cases."""
     if len(variant) > SAMPLE:
         variant = np.sort(random.choice(variant, SAMPLE, replace=False))
-    buckets = [np.empty((CANDIDATES, 0), dtype=np.int64)]
-    for cases in _blocks(log, variant):
-        buckets.append(_candidates(durations, log.steps(variant[cases]), random)[1])
-    bucket = np.concatenate(buckets, axis=1)
+    buckets = (_candidates(durations, steps, random)[1] for _, steps in _blocks(of_traces, variant))
+    bucket = np.concatenate([np.empty((CANDIDATES, 0), dtype=np.int64), *buckets], axis=1)
     target = durations.throughput
     factors = np.ones(len(target))
     for _ in range(ROUNDS if bucket.size else 0):
@@ -298,30 +267,20 @@ def _drawn_steps(durations: DurationShares, steps: _Steps, factors: Floats, rand
     seconds, throughput = _candidates(durations, steps, random)
     total = np.cumsum(factors[throughput], axis=0)
     candidate = (random.random(total.shape[1]) * total[-1] >= total).sum(axis=0)
-    candidate = np.repeat(np.minimum(candidate, CANDIDATES - 1), steps.end - steps.begin)
-    chosen: Floats = seconds[candidate, np.arange(len(steps.rows))]
-    return chosen
+    candidate = np.repeat(np.minimum(candidate, CANDIDATES - 1), steps.numbers)
+    return np.asarray(seconds[candidate, np.arange(len(steps.rows))])
 
 
-def _fitted(seconds: Floats, numbers: Indexes, throughput: Floats, random: Random) -> Floats:
+def _fitted(seconds: Floats, numbers: Integers, throughput: Floats, random: Random) -> Floats:
     """The steps of all cases, long ones scaled so that cases take as long as was measured: the ranks of cases stay."""
     running = np.concatenate([[0.0], np.cumsum(seconds)])
     end = np.cumsum(numbers)
     drawn = running[end] - running[end - numbers]
+    shares = (np.arange(len(drawn)) + 0.5) / max(len(drawn), 1)
     wanted = np.empty(len(drawn))
-    wanted[np.lexsort((random.random(len(drawn)), drawn))] = _quantiles(throughput, len(drawn))
+    wanted[np.lexsort((random.random(len(drawn)), drawn))] = quantiles(throughput, shares, THROUGHPUT_EDGES)
     factor = np.where((drawn > LONG_CASE) & (wanted > 0), np.clip(wanted / np.maximum(drawn, 1), *SCALES), 1.0)
     return np.where(seconds >= LONG_STEP, seconds * np.repeat(factor, numbers), seconds)
-
-
-def _quantiles(throughput: Floats, number: int) -> Floats:
-    """This many quantiles of the throughput in seconds, evenly spaced, in increasing order."""
-    low, high = log_bounds(THROUGHPUT_EDGES)
-    total = np.concatenate([[0.0], np.cumsum(throughput)])
-    rank = (np.arange(number) + 0.5) / max(number, 1) * total[-1]
-    bucket = np.clip(np.searchsorted(total, rank, side="right") - 1, 0, len(throughput) - 1)
-    within = (rank - total[bucket]) / np.maximum(throughput[bucket], 1e-12)
-    return np.where(bucket > 0, np.exp(low[bucket] + within * (high - low)[bucket]), 0.0)
 
 
 # ------------------------------------------------------------------------------------------------------------- clocks
@@ -335,9 +294,9 @@ class _Clock:
     zone: Zone
     resolution: Resolution
 
-    def walk(self, starts: Floats, steps: _Steps, seconds: Floats, random: Random) -> NDArray[np.int64]:
+    def walk(self, starts: Floats, steps: _Steps, seconds: Floats, random: Random) -> Integers:
         """Times of all events of some cases, which start at these wall-clock times."""
-        numbers = steps.end - steps.begin
+        numbers = steps.numbers
         order = np.argsort(-numbers, kind="stable")  # cases that still go on come first
         position = (steps.begin + np.arange(len(numbers)))[order]  # of the first event of every case
         begin, moment = steps.begin[order], opened(self.zone.to_utc(starts[order]), self.calendar.waits, self.zone)
@@ -366,17 +325,16 @@ class _Clock:
         result[long] = ends[np.arange(len(long)), np.minimum(chosen, MOVES - 1)]
         return result
 
-    def _rounded(self, moment: Floats) -> NDArray[np.int64]:
+    def _rounded(self, moment: Floats) -> Integers:
         return rounded(moment, self.zone, self.resolution)
 
 
-def hours_closed(is_open: NDArray[np.bool_]) -> NDArray[np.int64]:
+def hours_closed(is_open: Booleans) -> Integers:
     """The hours until events can happen, by hour of the week."""
-    waits: NDArray[np.int64] = np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1)
-    return waits
+    return np.asarray(np.argmax([np.roll(is_open, -hour) for hour in range(len(is_open))], axis=1))
 
 
-def opened(moments: Floats, waits: NDArray[np.int64], zone: Zone) -> Floats:
+def opened(moments: Floats, waits: Integers, zone: Zone) -> Floats:
     """Times at which events can happen: others are moved to the next such hour."""
     while waits.any():
         wait = waits[hour_of_week(zone.to_local(moments))]
@@ -386,7 +344,7 @@ def opened(moments: Floats, waits: NDArray[np.int64], zone: Zone) -> Floats:
     return moments
 
 
-def rounded(moments: Floats, zone: Zone, resolution: Resolution) -> NDArray[np.int64]:
+def rounded(moments: Floats, zone: Zone, resolution: Resolution) -> Integers:
     """Times in UTC, rounded down."""
     if resolution == "day":
         local = zone.to_local(moments)

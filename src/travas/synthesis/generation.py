@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.traces import Origin, Trace
 from ..trusted.contributions import BUCKETS, Transitions, bucket_of, longest_in, states
 from .chain import Chain, released_traces
 from .measurements import LENGTHS, VARIANTS, Measurements
 from .randomness import Random, generator
+from .shrinkage import Booleans, Floats, Integers
 
 LEAST = 1.0  # a bucket below this many standard deviations is taken as empty
 CERTAIN = 5.0  # buckets above the last one that exceeds this many standard deviations are taken as empty: noise alone would make
@@ -38,14 +38,13 @@ class Lengths:
     """
 
     cases: float
-    shares: NDArray[np.float64]
+    shares: Floats
     longest: int
 
     @classmethod
     def of(cls, measurements: Measurements) -> Lengths:
         """Estimate the lengths from the measurements."""
-        noisy = measurements.in_cases(LENGTHS, measurements.lengths)
-        deviation = measurements.deviation(LENGTHS)
+        noisy, deviation = measurements.noisy(LENGTHS, measurements.lengths)
         certain = np.flatnonzero(noisy > CERTAIN * deviation)
         if not len(certain) and noisy.sum() < PLAUSIBLE * deviation * len(noisy) ** 0.5:
             return cls(0.0, np.zeros(len(noisy)), 0)
@@ -60,13 +59,9 @@ class Lengths:
         shares = with_events / with_events.sum()
         return cls(float(kept.sum()), shares, longest_in(int(np.flatnonzero(shares)[-1])))
 
-    def hazards(self) -> NDArray[np.float64]:
-        """For each bucket, the share of traces that end there among those that reach it."""
-        return hazards(self.shares, np.ones(len(self.shares)))
 
-
-def hazards(ends: NDArray[np.float64], otherwise: NDArray[np.float64], prior: float = 0.0) -> NDArray[np.float64]:
-    """Ends by bucket divided by what reaches the bucket; `otherwise` where nothing does."""
+def hazards(ends: Floats, otherwise: Floats, prior: float = 0.0) -> Floats:
+    """For each bucket, the share of traces that end there among those that reach it; `otherwise` where none does."""
     reached = np.cumsum(ends[::-1])[::-1]
     return np.where(reached > 0, (ends + prior) / np.maximum(reached + 2 * prior, 1e-12), otherwise)
 
@@ -80,8 +75,8 @@ class Tilt:
         endings: A factor on END for every length bucket.
     """
 
-    transitions: NDArray[np.float64]
-    endings: NDArray[np.float64]
+    transitions: Floats
+    endings: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +89,9 @@ class Simulated:
         stuck: Whether a trace came to a state from which nothing was allowed.
     """
 
-    codes: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    stuck: NDArray[np.bool_]
+    codes: Integers
+    lengths: Integers
+    stuck: Booleans
 
     @classmethod
     def joined(cls, parts: Sequence[Simulated]) -> Simulated:
@@ -123,17 +118,17 @@ class Simulated:
         ends = np.cumsum(self.lengths) - 1
         return self.only((self.lengths == 0) | chain.can_end[self.codes[ends]]) if len(self.codes) else self
 
-    def only(self, kept: NDArray[np.bool_]) -> Simulated:
+    def only(self, kept: Booleans) -> Simulated:
         """Some of the traces."""
         return Simulated(self.codes[np.repeat(kept, self.lengths)], self.lengths[kept], self.stuck[kept])
 
-    def mean_transitions(self, activities: int) -> NDArray[np.float64]:
+    def mean_transitions(self, activities: int) -> Floats:
         """Transitions by cell, flattened, per trace: normalised exactly as the measured ones are."""
         transitions = Transitions.of(self.codes, self.lengths, activities)
         scale = 1 / np.sqrt(np.maximum(transitions.squared_norms(), 1))
         sums = np.bincount(
-            transitions.cell, weights=scale[transitions.owner], minlength=states(activities) ** 2
-        )  # floats are fine here: nothing true is in it
+            transitions.cell, scale[transitions.owner], states(activities) ** 2
+        )  # in floats: nothing is true
         return sums / len(self.lengths)
 
 
@@ -141,8 +136,8 @@ def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random
     """Let `number` walkers walk the chain from START until END."""
     end = 2 * chain.activities
     weights = chain.weights * tilt.transitions[chain.cells]
-    ends = np.where(chain.symbols == end, 0.0, weights)
-    ends, goes_on = weights - ends, ends
+    goes_on = np.where(chain.symbols == end, 0.0, weights)
+    ends = weights - goes_on
     seen = np.zeros((number, chain.activities + 1), dtype=bool)  # the last column is END's: it never occurs before
     context = np.zeros(number, dtype=np.int64)
     stuck = np.zeros(number, dtype=bool)
@@ -170,13 +165,8 @@ def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random
 
 
 def _choose(
-    chain: Chain,
-    weights: NDArray[np.float64],
-    context: NDArray[np.int64],
-    seen: NDArray[np.bool_],
-    walking: NDArray[np.int64],
-    random: Random,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    chain: Chain, weights: Floats, context: Integers, seen: Booleans, walking: Integers, random: Random
+) -> tuple[Integers, Booleans]:
     """An entry of its context for every walker that can go on, by weight; and which walkers can.
 
     All candidates of all walkers lie in one array. Their running total is searched once for all walkers.
@@ -212,7 +202,7 @@ def matched(chain: Chain, lengths: Lengths, released: frozenset[bytes], random: 
     cases = max(lengths.cases, 1.0)
     target = chain.targets.ravel() / cases
     smoothing = 0.5 * chain.deviation / cases + LEAST_TRANSITION
-    ending = lengths.hazards()
+    ending = hazards(lengths.shares, np.ones(BUCKETS))
     tilt = Tilt(np.ones(target.size), np.ones(BUCKETS))
     for _ in range(ROUNDS):
         simulated = simulate(chain, tilt, lengths.longest, TRACES, random).without(released)
@@ -267,7 +257,7 @@ def generate(measurements: Measurements, seed: int, cases: int | None = None) ->
     return sorted(made, key=lambda row: (row.trace, row.origin))
 
 
-def _apportioned(weights: NDArray[np.float64], total: int) -> list[int]:
+def _apportioned(weights: Floats, total: int) -> list[int]:
     """Whole numbers in proportion to the weights that add up to the total: largest remainders first."""
     weights = np.maximum(weights, 0.0)
     if not weights.any():
@@ -282,7 +272,8 @@ def _apportioned(weights: NDArray[np.float64], total: int) -> list[int]:
 def _generated(measurements: Measurements, lengths: Lengths, number: int, random: Random) -> Counter[Trace]:
     """`number` generated cases, by trace."""
     chain = Chain.of(measurements)
-    released = _released_keys(measurements)
+    codes, sizes = released_traces(measurements)  # all their cases are in the counts: none is generated again
+    released = frozenset(Simulated(codes, sizes, np.zeros(len(sizes), dtype=bool)).keys())
     tilt = matched(chain, lengths, released, random)
     size = min(max(POOL, 2 * number), LARGEST_POOL)
     blocks = [min(BLOCK, size - start) for start in range(0, size, BLOCK)]
@@ -298,15 +289,9 @@ def _generated(measurements: Measurements, lengths: Lengths, number: int, random
     return traces
 
 
-def _released_keys(measurements: Measurements) -> frozenset[bytes]:
-    """Released variants as keys of simulated traces. All their cases are in the counts: none is generated again."""
-    codes, lengths = released_traces(measurements)
-    return frozenset(Simulated(codes, lengths, np.zeros(len(lengths), dtype=bool)).keys())
-
-
 def _resampled(
     pool: Simulated, chain: Chain, measurements: Measurements, lengths: Lengths, number: int, random: Random
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Traces of the pool and how often each is used: weighted to agree with the measurements, by systematic resampling."""
     usable = (pool.lengths > 0) & ~pool.stuck
     if usable.sum() < USABLE * len(usable):
@@ -314,7 +299,7 @@ def _resampled(
     index = np.flatnonzero(usable)
     if not len(index):
         return index, index
-    part = Simulated(pool.codes[np.repeat(usable, pool.lengths)], pool.lengths[index], pool.stuck[index])
+    part = pool.only(usable)
     weights = reweighted(part, chain, lengths, measurements.deviation(LENGTHS))
     begin = np.cumsum(part.lengths) - part.lengths
     first, second = part.codes[begin], part.codes[np.minimum(begin + 1, len(part.codes) - 1)]
@@ -332,11 +317,11 @@ DESCENTS = 200
 MEMORY = 10
 PRECISE = 1e-3  # standard deviations
 
-Slope = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
+Slope = Callable[[Floats], tuple[float, Floats]]
 """A convex function with its gradient."""
 
 
-def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation: float) -> NDArray[np.float64]:
+def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation: float) -> Floats:
     """Weights of the traces of a pool, which add up to 1 and agree with lengths and kept transitions as far as noise allows.
 
     First they agree with the lengths: w. Then q minimises γ·N·KL(q‖w) + ½·Σ((N·E_q φ − m)/s)², where φ are the length bucket
@@ -359,10 +344,10 @@ def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation
     target = np.concatenate([chain.targets.ravel()[cells], cases * by_length]) / spread
     value = np.concatenate([scale[transitions.owner[kept]], np.ones(len(bucket))]) / spread[column]
 
-    def tilted(point: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tilted(point: Floats) -> Floats:
         return np.bincount(owner, value * point[column], len(bucket)) / CLOSENESS
 
-    def slope(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def slope(point: Floats) -> tuple[float, Floats]:
         power = tilted(point)
         largest = power.max()
         weights = raked * np.exp(power - largest)
@@ -376,9 +361,9 @@ def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation
     return np.asarray(weights / weights.sum())
 
 
-def _minimum(function: Slope, point: NDArray[np.float64]) -> NDArray[np.float64]:
+def _minimum(function: Slope, point: Floats) -> Floats:
     """Where a strictly convex function is least: L-BFGS with backtracking."""
-    changes = deque[tuple[NDArray[np.float64], NDArray[np.float64]]](maxlen=MEMORY)
+    changes = deque[tuple[Floats, Floats]](maxlen=MEMORY)
     value, slope = function(point)
     for _ in range(DESCENTS):
         if np.abs(slope).max(initial=0.0) < PRECISE:
@@ -398,9 +383,7 @@ def _minimum(function: Slope, point: NDArray[np.float64]) -> NDArray[np.float64]
     return point
 
 
-def _newton_step(
-    slope: NDArray[np.float64], changes: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
-) -> NDArray[np.float64]:
+def _newton_step(slope: Floats, changes: Sequence[tuple[Floats, Floats]]) -> Floats:
     """−H⁻¹·slope, where the inverse Hessian is estimated from the last changes of point and slope."""
     step = -slope
     used = [(moved, turned, moved @ turned) for moved, turned in changes if moved @ turned > 0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..log.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
@@ -21,6 +20,7 @@ from ..log.traces import Activity, Trace
 from ..trusted.contributions import BUCKETS, states
 from ..trusted.numbers import as_text
 from ..trusted.stages import STANDARD_DEVIATION
+from .shrinkage import Booleans, Floats, Integers
 
 CONFIDENCE = 0.95
 RADIUS = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
@@ -111,8 +111,8 @@ class AttributeMeasurements(AttributeCells):
         second: Noisy sums by cell, or by cell and last activity.
     """
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: Integers
+    second: Integers
 
     def __post_init__(self) -> None:
         cells = self.cells
@@ -136,8 +136,8 @@ class EventAttributeMeasurements(AttributeCells):
         by_activity: Noisy sums by activity and cell.
     """
 
-    selected: NDArray[np.int64]
-    by_activity: NDArray[np.int64]
+    selected: Integers
+    by_activity: Integers
 
     def __post_init__(self) -> None:
         self._check(holds=self.selected.shape == (len(self.values) if self.attribute.is_selected else 0,))
@@ -177,41 +177,37 @@ class TimeMeasurements:
     """
 
     settings: Times
-    pairs: NDArray[np.int64]
-    durations: NDArray[np.int64]
-    throughput: NDArray[np.int64]
-    start_blocks: NDArray[np.int64]
-    blocks: NDArray[np.int64]
-    start_spans: NDArray[np.int64]
-    start_weeks: NDArray[np.int64]
-    start_weekdays: NDArray[np.int64]
-    start_hours: NDArray[np.int64]
-    event_weekdays: NDArray[np.int64]
-    event_hours: NDArray[np.int64]
+    pairs: Integers
+    durations: Integers
+    throughput: Integers
+    start_blocks: Integers
+    blocks: Integers
+    start_spans: Integers
+    start_weeks: Integers
+    start_weekdays: Integers
+    start_hours: Integers
+    event_weekdays: Integers
+    event_hours: Integers
 
     def __post_init__(self) -> None:
-        as_shape(self, _shapes(len(self.pairs), len(self.blocks)))
+        pairs, blocks = len(self.pairs), len(self.blocks)
+        shapes = {
+            "pairs": (pairs, 2),
+            "durations": (pairs, DURATION_BUCKETS),
+            "throughput": (len(THROUGHPUT_EDGES) + 1,),
+            "start_blocks": (BLOCKS,),
+            "blocks": (blocks,),
+            "start_spans": (blocks, WEEKS_PER_BLOCK // SPAN),
+            "start_weeks": (blocks, WEEKS_PER_BLOCK),
+            "start_weekdays": (WEEK_DAYS,),
+            "start_hours": (KINDS_OF_DAY, HOURS),
+            "event_weekdays": (WEEK_DAYS,),
+            "event_hours": (KINDS_OF_DAY, HOURS),
+        }
+        as_shape(self, shapes)
 
 
-def _shapes(pairs: int, blocks: int) -> dict[str, tuple[int, ...]]:
-    return {
-        "pairs": (pairs, 2),
-        "durations": (pairs, DURATION_BUCKETS),
-        "throughput": (len(THROUGHPUT_EDGES) + 1,),
-        "start_blocks": (BLOCKS,),
-        "blocks": (blocks,),
-        "start_spans": (blocks, WEEKS_PER_BLOCK // SPAN),
-        "start_weeks": (blocks, WEEKS_PER_BLOCK),
-        "start_weekdays": (WEEK_DAYS,),
-        "start_hours": (KINDS_OF_DAY, HOURS),
-        "event_weekdays": (WEEK_DAYS,),
-        "event_hours": (KINDS_OF_DAY, HOURS),
-    }
-
-
-def choose_blocks(
-    start_blocks: NDArray[np.int64], contribution: int, deviation: float, recorded: str | None = None
-) -> NDArray[np.int64]:
+def choose_blocks(start_blocks: Integers, contribution: int, deviation: float, recorded: str | None = None) -> Integers:
     """Decide, from the noisy blocks alone, of which of them spans and weeks are measured: those of the recorded period.
 
     If it was not stated, these are the largest block, those that stand out from the noise with gaps of at most one block
@@ -230,22 +226,40 @@ def choose_blocks(
     return np.arange(max(first - 1, 0), min(last + 2, BLOCKS), dtype=np.int64)
 
 
-VARIANTS, ACTIVITIES, LENGTHS, TRANSITIONS, REFINEMENT = (
-    "variants",
-    "activities",
-    "lengths",
-    "transitions",
-    "refinement",
-)
+VARIANTS, ACTIVITIES, LENGTHS = "variants", "activities", "lengths"
+TRANSITIONS, REFINEMENT = "transitions", "refinement"
 """The names of the stages V, A, L, T1 and T2."""
 
 
 @dataclass(frozen=True, eq=False)
-class Measurements:
+class NoisySums:
     """Sums over cases with noise of standard deviation S, as integers, and the sizes of what a case added to them.
 
     Attributes:
         contributions: Δ of every stage, by name: a noisy sum divided by it is in cases.
+    """
+
+    contributions: Mapping[str, int]
+
+    def deviation(self, stage: str) -> float:
+        """The standard deviation of the noise of a stage, in cases."""
+        return STANDARD_DEVIATION / self.contributions[stage]
+
+    def noisy(self, stage: str, sums: Integers) -> tuple[Floats, float]:
+        """Noisy sums of a stage in cases, and the standard deviation of their noise."""
+        return sums / self.contributions[stage], self.deviation(stage)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the measurements as compact JSON with sorted keys: the same for every release that follows from them."""
+        return digest_of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements(NoisySums):
+    """The measurements of a synthetic log.
+
+    Attributes:
         variants: V: the released variants with their noisy sums, sorted.
         activities: The activities that generated traces are made of, sorted.
         activity_sums: A: the noisy sums of those activities that were selected by it.
@@ -259,14 +273,13 @@ class Measurements:
         rules: What generated cases obey; impossible cells were not measured.
     """
 
-    contributions: Mapping[str, int]
     variants: tuple[tuple[Trace, int], ...]
     activities: tuple[Activity, ...]
     activity_sums: ActivitySums
-    lengths: NDArray[np.int64]
-    transitions: NDArray[np.int64]
-    pairs: NDArray[np.int64] | None
-    refinement: NDArray[np.int64]
+    lengths: Integers
+    transitions: Integers
+    pairs: Integers | None
+    refinement: Integers
     times: TimeMeasurements | None = None
     attributes: tuple[AttributeMeasurements, ...] = ()
     event_attributes: tuple[EventAttributeMeasurements, ...] = ()
@@ -294,20 +307,13 @@ class Measurements:
         if len({None if isinstance(name, str) else len(name) for name in names}) > 1:
             raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
 
-    def deviation(self, stage: str) -> float:
-        """The standard deviation of the noise of a stage, in cases."""
-        return STANDARD_DEVIATION / self.contributions[stage]
-
-    def in_cases(self, stage: str, sums: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Noisy sums of a stage in cases."""
-        return sums / self.contributions[stage]
+    def codes_of(self, traces: Iterable[Trace]) -> list[Integers]:
+        """The indices of the activities of every trace; one more stands for any other activity."""
+        code_of = {activity: code for code, activity in enumerate(self.activities)}
+        other = len(code_of)
+        return [np.array([code_of.get(activity, other) for activity in trace], dtype=np.int64) for trace in traces]
 
     @cached_property
-    def cells(self) -> NDArray[np.bool_]:
+    def cells(self) -> Booleans:
         """Which transitions can occur, by state and symbol."""
         return possible_cells(self.activities, self.rules)
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the measurements as compact JSON with sorted keys: the same for every log generated from them."""
-        return digest_of(self)

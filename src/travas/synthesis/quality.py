@@ -6,17 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.calendar import FIRST_MONDAY, WEEKS_PER_BLOCK
 from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES
 from .arrivals import Arrivals
-from .case_attributes import combined_numbers
+from .attributes import combined_numbers, event_shares, number_of_cases
 from .chain import Chain, order_one
-from .durations import DurationShares, log_bounds
-from .event_attributes import event_shares
+from .durations import DurationShares, log_bounds, quantiles, seconds_at
 from .generation import Lengths
 from .measurements import (
     DURATIONS,
@@ -32,7 +30,7 @@ from .measurements import (
     event_stage,
     measured,
 )
-from .shrinkage import Floats
+from .shrinkage import Booleans, Floats
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9)
 
@@ -120,10 +118,7 @@ def arrival_quality(
 ) -> tuple[ArrivalQuality, ...]:
     """Cases that start in every span of the period in which generated cases start."""
     weeks = (times.blocks[:, None] * WEEKS_PER_BLOCK + np.arange(0, WEEKS_PER_BLOCK, SPAN)).ravel()
-    cases, deviation = (
-        measurements.in_cases(START_SPANS, times.start_spans).ravel(),
-        measurements.deviation(START_SPANS),
-    )
+    cases, deviation = measurements.noisy(START_SPANS, times.start_spans.ravel())
     last = arrivals.first + len(arrivals.shares)
     return tuple(
         ArrivalQuality(FIRST_MONDAY + timedelta(weeks=week), measured(number, deviation))
@@ -137,25 +132,18 @@ def time_quality(
 ) -> tuple[tuple[DurationQuality, ...], tuple[ThroughputQuality, ...]]:
     """Medians of all measured pairs, and quantiles of the throughput."""
     durations = DurationShares.of(measurements, times, arrivals)
-    ceiling = np.log(durations.longest)
-    bounds = [
-        (low[low < ceiling], high[low < ceiling]) for low, high in map(log_bounds, (DURATION_EDGES, THROUGHPUT_EDGES))
-    ]
-    deviation = measurements.deviation(DURATIONS)
-    names, used = measurements.activities, len(bounds[0][0])
-    noisy = measurements.in_cases(DURATIONS, times.durations)
+    names, longest = measurements.activities, durations.longest
+    noisy, deviation = measurements.noisy(DURATIONS, times.durations)
     medians = (
-        _quantile(row, of_pair[:used], deviation, 0.5, bounds[0])
+        _quantile(row, of_pair, deviation, 0.5, longest, DURATION_EDGES)
         for row, of_pair in zip(durations.rows, noisy, strict=False)
     )
-    throughput, spread = measurements.in_cases(THROUGHPUT, times.throughput), measurements.deviation(THROUGHPUT)
+    throughput, spread = measurements.noisy(THROUGHPUT, times.throughput)
     return tuple(
         DurationQuality(names[before], names[after], median, not own)
         for (before, after), median, own in zip(times.pairs.tolist(), medians, durations.own.tolist(), strict=True)
     ), tuple(
-        ThroughputQuality(
-            share, _quantile(durations.throughput, throughput[: len(bounds[1][0])], spread, share, bounds[1])
-        )
+        ThroughputQuality(share, _quantile(durations.throughput, throughput, spread, share, longest, THROUGHPUT_EDGES))
         for share in QUANTILES
     )
 
@@ -174,49 +162,33 @@ def event_attribute_quality(measurements: Measurements) -> tuple[EventAttributeQ
     """Weights of all values of all attributes of events that are generated, by activity."""
     rows = []
     for made in measurements.event_attributes:
-        stage = event_stage(made.attribute.name)
-        noisy, shares = measurements.in_cases(stage, made.by_activity), event_shares(measurements, made)[:-1]
+        noisy, deviation = measurements.noisy(event_stage(made.attribute.name), made.by_activity)
+        shares = event_shares(measurements, made)[:-1]
         for row, cell in np.argwhere(shares > 0).tolist():
-            weight = measured(float(noisy[row, cell]), measurements.deviation(stage))
+            weight = measured(float(noisy[row, cell]), deviation)
             activity = measurements.activities[row]
             rows.append(EventAttributeQuality(made.attribute.name, activity, made.labels[cell], weight))
     return tuple(rows)
 
 
 def _quantile(
-    weights: Floats, noisy: Floats, deviation: float, share: float, bounds: tuple[Floats, Floats]
+    weights: Floats, noisy: Floats, deviation: float, share: float, longest: float, edges: tuple[int, ...]
 ) -> MeasuredNumber:
     """A quantile of durations, in seconds: of `weights`, and where it can lie by the noisy numbers of all buckets.
 
     The number of cases up to a bucket, less the share of all cases, has normal noise of a known deviation.
     """
-    buckets = len(noisy)
-    below = np.arange(1, buckets + 1)
+    buckets = int((log_bounds(edges)[0] < np.log(longest)).sum())  # nothing lasts longer
+    noisy, below = noisy[:buckets], np.arange(1, buckets + 1)
     surplus = np.cumsum(noisy) - share * noisy.sum()
     radius = RADIUS * deviation * np.sqrt((1 - share) ** 2 * below + share**2 * (buckets - below))
-    low, high = bounds
-    first = _first(surplus + radius >= 0)
-    last = _first(surplus - radius >= 0)
-    return MeasuredNumber(_point(weights[:buckets], share, bounds), _seconds(low, first), _seconds(high, last))
+    ends = np.array([_first(surplus + radius >= 0), _first(surplus - radius >= 0)])
+    low, high = seconds_at(ends, np.array([0.0, 1.0]), edges).tolist()
+    return MeasuredNumber(float(quantiles(weights[:buckets], np.array([share]), edges)[0]), low, high)
 
 
-def _first(holds: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
+def _first(holds: Booleans) -> int:
     return int(np.argmax(holds)) if holds.any() else len(holds) - 1
-
-
-def _seconds(bounds: Floats, bucket: int) -> float:
-    return float(np.exp(bounds[bucket])) if bucket else 0.0
-
-
-def _point(weights: Floats, share: float, bounds: tuple[Floats, Floats]) -> float:
-    """The quantile of a distribution over buckets, evenly spread over the logarithm within each."""
-    total = np.cumsum(weights)
-    bucket = _first(total >= share * total[-1])
-    if bucket == 0:
-        return 0.0
-    low, high = bounds
-    within = 1 - (total[bucket] - share * total[-1]) / max(float(weights[bucket]), 1e-12)
-    return float(np.exp(low[bucket] + within * (high - low)[bucket]))
 
 
 @dataclass(frozen=True)
@@ -300,12 +272,10 @@ class Quality:
 
 def quality(measurements: Measurements) -> Quality:
     """Intervals and warnings from the measurements alone."""
-    released_deviation = measurements.deviation(VARIANTS)
     released = sum(value for _, value in measurements.variants) / measurements.contributions[VARIANTS]
-    released_spread = released_deviation * len(measurements.variants) ** 0.5
-    noisy = measurements.in_cases(LENGTHS, measurements.lengths)
-    deviation = measurements.deviation(LENGTHS)
-    all_cases = released + float(noisy.sum())
+    released_spread = measurements.deviation(VARIANTS) * len(measurements.variants) ** 0.5
+    noisy, deviation = measurements.noisy(LENGTHS, measurements.lengths)
+    all_cases = number_of_cases(measurements)
     spread = float(np.hypot(released_spread, deviation * BUCKETS**0.5))
     pairs, noise_share = _pairs(measurements)
     made = Quality(
@@ -358,7 +328,7 @@ def _pairs(measurements: Measurements) -> tuple[tuple[PairQuality, ...], float]:
     return tuple(sorted(pairs, key=lambda pair: -pair.weight.value)), _noise_share(chain, float(kept.sum()), allowed)
 
 
-def _noise_share(chain: Chain, kept: float, allowed: NDArray[np.bool_]) -> float:
+def _noise_share(chain: Chain, kept: float, allowed: Booleans) -> float:
     """What cells without any case would contribute beyond the bar, relative to everything that is used."""
     expected = chain.deviation * float(np.exp(-(chain.bar[allowed] ** 2) / 2).sum()) / np.sqrt(2 * np.pi)
     return min(1.0, expected / kept) if kept > 0 else 1.0

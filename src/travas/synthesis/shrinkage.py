@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 DEVIATES = 2.0  # a cell keeps its own value if it differs from what is expected by more standard deviations than this
 DEVIATES_ALONE = 2.5  # … by more than this where almost nothing is expected
@@ -35,7 +37,7 @@ def used_buckets(noisy: Floats, deviation: float) -> int:
     return int(present[-1]) + 1 if len(present) else len(noisy)
 
 
-def deviating(noisy: Floats, deviation: float | Floats, prior: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def deviating(noisy: Floats, deviation: float | Floats, prior: Floats) -> tuple[Floats, Booleans]:
     """Shares of the rows of a table: those of the prior, and beyond them only deviations that noise hardly explains."""
     spread = np.broadcast_to(np.asarray(deviation, dtype=float), noisy.shape[:1])[:, None]
     total = noisy.sum(axis=1, keepdims=True)
@@ -124,8 +126,7 @@ def _falling(noisy: Floats, deviation: float, highest: float) -> Floats:
     height = np.linspace(0, 1.1 * highest, HEIGHTS)[1:]
     fits = height * (shapes @ noisy)[:, None] - height**2 * (shapes**2).sum(axis=1)[:, None] / 2
     weights = _likely(fits / deviation**2 - np.log(height))
-    tail: Floats = (weights @ height) @ shapes
-    return tail
+    return np.asarray((weights @ height) @ shapes)
 
 
 def _likely(logarithms: Floats) -> Floats:

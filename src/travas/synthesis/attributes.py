@@ -1,0 +1,243 @@
+"""Attributes of generated cases and events, service times included: post-processing, from measurements and a seed alone.
+
+Within an activity, the longest service times go to the events that come longest after the event before, so that few events
+start before that. An event never starts before the last one of the same activity in its case has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..log.options import OTHER, SERVICE_TIMES, Attribute, CaseColumn
+from ..log.rules import NO_RULES
+from ..log.traces import Trace
+from ..trusted.stages import Stage
+from .durations import DAY, seconds_at
+from .event_times import hours_closed, opened, rounded, zone_of
+from .measurements import (
+    LENGTHS,
+    VARIANTS,
+    AttributeCells,
+    AttributeMeasurements,
+    EventAttributeMeasurements,
+    Measurements,
+    event_stage,
+    first_stage,
+    second_stage,
+)
+from .randomness import Random, generator
+from .shrinkage import Booleans, Floats, Integers, deviating, normalised, uniform
+
+WORTHWHILE = 4.0  # an attribute is measured by last activity if there are this many times as many cases as noise
+STANDS_OUT = (
+    1.5  # a cell is taken as empty below this many standard deviations: a public one, or of all activities together
+)
+DEVIATES = (
+    2.0  # a cell of an activity differs from what is expected of it if it does by more standard deviations than this
+)
+ABSENT = 2.0  # an activity has no service times if they are below, and missing ones above this many standard deviations
+LARGEST_WHOLE = 2**53  # beyond it, floating-point numbers skip whole ones
+HALF = {"second": 0.0, "minute": 30.0, "day": DAY / 2}  # of a unit of times, in seconds
+_CASES, _EVENTS, _STARTS = 2, 3, 4  # streams of random numbers
+
+
+def number_of_cases(measurements: Measurements) -> float:
+    """The noisy number of cases: of released variants and of all others."""
+    released = sum(value for _, value in measurements.variants) / measurements.contributions[VARIANTS]
+    lengths, _ = measurements.noisy(LENGTHS, measurements.lengths)
+    return released + float(lengths.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class FirstMeasurement:
+    """What the first stage measured about an attribute, in cases: a number and a standard deviation for every cell.
+
+    Attributes:
+        numbers: The numbers of cases by cell, with noise.
+        deviations: The standard deviation of each.
+        certain: Which cells were selected: they are there, whatever noise says.
+    """
+
+    numbers: Floats
+    deviations: Floats
+    certain: Booleans
+
+    @classmethod
+    def of(cls, attribute: Attribute, noisy: Floats, deviation: float, cases: float) -> FirstMeasurement:
+        """The numbers of the first stage; that of `other` is what the others leave of all cases."""
+        if attribute.is_number:
+            return cls(noisy, np.full(len(noisy), deviation), np.zeros(len(noisy), dtype=bool))
+        rest = max(cases - float(np.maximum(noisy, 0.0).sum()), 0.0)
+        numbers = np.r_[noisy[:-1], rest, noisy[-1]]
+        deviations = np.full(len(numbers), deviation)
+        deviations[-2] = deviation * np.sqrt(len(noisy))
+        certain = (np.arange(len(numbers)) < len(noisy) - 1) & attribute.is_selected
+        return cls(numbers, deviations, certain)
+
+    def shares(self) -> Floats:
+        """Shares of all cells; public cells that do not stand out from the noise are taken as empty."""
+        present = self.certain | (self.numbers > STANDS_OUT * self.deviations)
+        kept = np.where(present, np.maximum(self.numbers, 0.0), 0.0)
+        return normalised(kept, uniform(len(kept)))
+
+    def again(self, second: Floats, deviation: float) -> FirstMeasurement:
+        """The average with a second measurement of the same cells, weighted by precision."""
+        first_precision, precision = 1 / self.deviations**2, 1 / deviation**2
+        total = first_precision + precision
+        return FirstMeasurement(
+            (self.numbers * first_precision + second * precision) / total, 1 / np.sqrt(total), self.certain
+        )
+
+
+def measures_by_last(attribute: Attribute, first: Integers, flow: Measurements, once: Stage, again: Stage) -> bool:
+    """Decide, from outputs so far, whether an attribute is measured by last activity."""
+    cases, activities = number_of_cases(flow), len(flow.activities)
+    measured = FirstMeasurement.of(attribute, first / once.contribution, once.deviation, cases)
+    values = int((measured.shares() > 0).sum())
+    return activities > 0 and cases > WORTHWHILE * again.deviation * values * activities**0.5
+
+
+def combined_numbers(measurements: Measurements, measured: AttributeMeasurements) -> FirstMeasurement:
+    """What both stages say about the cells of an attribute, whatever the last activity is."""
+    attribute, noisy = measured.attribute, measurements.noisy
+    once = noisy(first_stage(attribute.name), measured.first)
+    first = FirstMeasurement.of(attribute, *once, number_of_cases(measurements))
+    return first if measured.is_by_last else first.again(*noisy(second_stage(attribute.name), measured.second))
+
+
+def attribute_shares(measurements: Measurements, measured: AttributeMeasurements) -> Floats:
+    """The shares of the cells of an attribute by last activity; the last row is for any activity."""
+    activities = len(measurements.activities)
+    overall = combined_numbers(measurements, measured).shares()
+    if not measured.is_by_last:
+        return np.tile(overall, (activities + 1, 1))
+    second, deviation = measurements.noisy(second_stage(measured.attribute.name), measured.second)
+    rows, _ = deviating(second.T * (overall > 0), deviation, np.tile(overall, (activities, 1)))
+    return np.vstack([rows, overall])
+
+
+def case_columns(measurements: Measurements, last: Integers, seed: int) -> tuple[CaseColumn, ...]:
+    """Values of all attributes for the cases of a synthetic log."""
+    random = generator(seed, _CASES)
+    return tuple(
+        column_of(measured, drawn_cells(attribute_shares(measurements, measured), last, random), random)
+        for measured in measurements.attributes
+    )
+
+
+def drawn_cells(shares: Floats, row: Integers, random: Random) -> Integers:
+    """A cell for every row by its shares, one from each of equal parts of the row's distribution."""
+    order = random.permutation(len(row))
+    order = order[np.argsort(row[order], kind="stable")]
+    sizes = np.bincount(row, minlength=len(shares))
+    rank = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    even = (rank + random.random(len(row))) / np.repeat(sizes, sizes)
+    total = np.cumsum(shares, axis=1)
+    flat = (total / total[:, -1:] + np.arange(len(shares))[:, None]).ravel()
+    sorted_row = row[order]
+    index = np.searchsorted(flat, sorted_row + even, side="right") - sorted_row * shares.shape[1]
+    cells = np.empty(len(row), dtype=np.int64)
+    cells[order] = np.minimum(index, shares.shape[1] - 1)
+    return cells
+
+
+def column_of(measured: AttributeCells, cells: Integers, random: Random) -> CaseColumn:
+    """Values in cells: texts as they are, numbers evenly within their bin."""
+    attribute, missing = measured.attribute, cells == measured.cells - 1
+    if not attribute.is_number:
+        return CaseColumn(attribute.name, "text", cells, missing, (*measured.values, OTHER))
+    whole = all(edge.denominator == 1 and abs(edge) <= LARGEST_WHOLE for edge in attribute.bins)
+    unit = min(Fraction(1, edge.denominator) for edge in attribute.bins)
+    low = np.array([float(attribute.bins[0] - unit), *attribute.edges, 0.0])
+    high = np.array([*attribute.edges, attribute.edges[-1], 0.0])
+    open_end = (cells == 0) | (cells >= len(attribute.bins))
+    drawn = np.where(open_end, low[cells], low[cells] + random.random(len(cells)) * (high - low)[cells])
+    if whole:
+        return CaseColumn(attribute.name, "whole number", np.floor(drawn).astype(np.int64), missing)
+    return CaseColumn(attribute.name, "number", drawn, missing)
+
+
+def event_shares(measurements: Measurements, measured: EventAttributeMeasurements) -> Floats:
+    """The shares of the cells of an attribute by activity; the last row is for any activity.
+
+    A row is expected to be empty, or to be that of all activities together: whichever is estimated to be off by less.
+    """
+    noisy, deviation = measurements.noisy(event_stage(measured.attribute.name), measured.by_activity)
+    overall = noisy.sum(axis=0)
+    kept = np.where(overall > STANDS_OUT * deviation * np.sqrt(max(len(noisy), 1)), overall, 0.0)
+    everything = normalised(kept, uniform(measured.cells))
+    noisy = noisy * (everything > 0)
+    empty = _kept(noisy, np.zeros_like(noisy), deviation)
+    alike = _kept(noisy, np.maximum(noisy.sum(axis=1, keepdims=True), 0.0) * everything, deviation)
+    rows = np.where((alike[1] < empty[1])[:, None], alike[0], empty[0])
+    shares = [normalised(row, everything) for row in rows]
+    return np.vstack([*shares, everything])
+
+
+def _kept(noisy: Floats, expected: Floats, deviation: float) -> tuple[Floats, Floats]:
+    """What is expected but for cells that deviate from it, and an unbiased estimate of its squared error, by row."""
+    residual = noisy - expected
+    deviates = np.abs(residual) > DEVIATES * deviation
+    error = np.where(deviates, deviation**2, residual**2 - deviation**2)
+    return np.maximum(np.where(deviates, noisy, expected), 0.0), error.sum(axis=1)
+
+
+def event_columns(
+    measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], seed: int
+) -> tuple[CaseColumn, ...]:
+    """Values of all attributes for the events of a synthetic log, case by case; service times are not among them."""
+    random, activity = generator(seed, _EVENTS), event_codes(measurements, traces, counts)
+    return tuple(
+        column_of(measured, drawn_cells(event_shares(measurements, measured), activity, random), random)
+        for measured in measurements.event_attributes
+        if measured.attribute != SERVICE_TIMES
+    )
+
+
+def event_codes(measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int]) -> Integers:
+    """The index of the activity of every event, case by case; the last one is for any other activity."""
+    repeated = [np.tile(codes, count) for codes, count in zip(measurements.codes_of(traces), counts, strict=True)]
+    return np.concatenate([np.empty(0, dtype=np.int64), *repeated])
+
+
+def _service_shares(measurements: Measurements, measured: EventAttributeMeasurements) -> Floats:
+    """The shares of the buckets by activity; one whose service times are mostly noise has none, if that stands out."""
+    shares = event_shares(measurements, measured)
+    noisy, deviation = measurements.noisy(event_stage(measured.attribute.name), measured.by_activity)
+    present = noisy[:, :-1].sum(axis=1) > ABSENT * deviation * np.sqrt(measured.cells - 1)
+    absent = np.flatnonzero(~present & (noisy[:, -1] > ABSENT * deviation))
+    shares[absent] = np.eye(measured.cells)[-1]
+    return shares
+
+
+def event_starts(
+    measurements: Measurements, traces: Sequence[Trace], counts: Sequence[int], times: Integers, seed: int
+) -> CaseColumn | None:
+    """Starts of the events that end at these times, in seconds from 1970; None if service times were not measured."""
+    measured = next((each for each in measurements.event_attributes if each.attribute == SERVICE_TIMES), None)
+    if measured is None or measurements.times is None:
+        return None
+    random, settings = generator(seed, _STARTS), measurements.times.settings
+    activity = event_codes(measurements, traces, counts)
+    lengths = np.repeat(np.array([len(trace) for trace in traces], dtype=np.int64), counts)
+    case = np.repeat(np.arange(len(lengths)), lengths)
+    cells = drawn_cells(_service_shares(measurements, measured), activity, random)
+    missing = cells == measured.cells - 1
+    seconds = np.floor(seconds_at(np.where(missing, 0, cells), random.random(len(cells))))
+    step = np.diff(times, prepend=0).astype(np.float64)
+    step[np.diff(case, prepend=-1) > 0] = np.inf  # nothing comes before
+    known = np.flatnonzero(~missing)
+    by_step = known[np.lexsort((random.random(len(known)), step[known], activity[known]))]
+    seconds[by_step] = seconds[known[np.lexsort((seconds[known], activity[known]))]]
+    middle = times.astype(np.float64) + HALF[settings.resolution]  # service times are rounded to the nearest unit
+    waits, zone = hours_closed((measurements.rules or NO_RULES).open_hours), zone_of(settings.zone)
+    starts = np.minimum(rounded(opened(middle - seconds, waits, zone), zone, settings.resolution), times)
+    key = case * (len(measurements.activities) + 1) + activity
+    order = np.argsort(key, kind="stable")
+    later = np.flatnonzero(np.diff(key[order]) == 0)  # the same activity comes again in the case
+    starts[order[later + 1]] = np.maximum(starts[order[later + 1]], times[order[later]])
+    return CaseColumn(measured.attribute.name, "whole number", starts, missing)
