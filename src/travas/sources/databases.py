@@ -50,7 +50,8 @@ def read_database(source: str | Path, reading: Reading) -> Log:
     reading = without_row_order(reading, "a database")
     frame, where, present = database_table(source, reading, "read")
     with _plain_words(f"{where}: cannot be read", "convert the columns in a query, or export the log"):
-        return table_variants(sorted_rows(frame, reading).lazy(), reading, where, present=present)
+        rows = sorted_rows(frame, reading).lazy()
+        return table_variants(rows, reading, where, height=frame.height, present=present)
 
 
 def without_row_order(reading: Reading, what: str) -> Reading:

@@ -2,7 +2,7 @@
 
 Every step is a rule on one row or one case (docs/reading.md). Columns are encoded while they are read, so that memory holds
 a few numbers per event and no text. A table is read in one or several frames, each with complete cases: what is counted of
-a frame does not depend on the others. Events are sorted in parts of a frame, a part being the cases with certain hashes.
+a frame does not depend on the others.
 
 Contribution bounding reads only a unit's own cases:
 
@@ -18,7 +18,7 @@ secret: anyone who can choose identifiers can choose which of their own cases ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -51,11 +51,8 @@ from .messages import (
 from .period import Period, microseconds
 from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
 
-EVENTS_PER_PART = 32_000_000
-"""Sorting a part takes about 60 bytes per event."""
-
-PARTS_PER_FRAME = 4
-"""An event outside the current part takes 20 bytes; with times or ties as text, a frame is a single part."""
+EVENTS_PER_FRAME = 32_000_000
+"""Sorting a frame takes about 60 bytes per event."""
 
 COUNT = "count"
 _CASE, _TIE, _ROW, _UNIT, _DIGEST, _SELECTED, _FIRST = "case", "tie", "row", "unit", "digest", "selected", "first"
@@ -92,19 +89,7 @@ class Table:
     @property
     def frames(self) -> int:
         """How many frames the table is read in. A person's cases may be in any of them."""
-        columns, kinds = self.columns, self.rows.collect_schema()
-        sorted_by = [kinds[name] for name in (columns.timestamp, columns.ties) if name is not None]
-        light = all(kind.is_temporal() or kind.is_numeric() for kind in sorted_by)
-        return self.height // (EVENTS_PER_PART * (PARTS_PER_FRAME if light else 1)) + 1
-
-
-def log_of(table: Table, reading: Reading, seems_wrong: Sequence[str] = ()) -> Log:
-    """Return the variants of a table and the number of cases of each, with `totals` if details are read. Confidential."""
-    counting, frames = Counting(reading), table.frames
-    hashed = _hash(table.columns.case, table.rows.collect_schema()[table.columns.case])
-    for number in range(frames):
-        counting.add(table, table.rows if frames == 1 else table.rows.filter(hashed % frames == number))
-    return counting.variants((), seems_wrong)
+        return self.height // EVENTS_PER_FRAME + 1
 
 
 def table_variants(
@@ -124,7 +109,11 @@ def table_variants(
     """
     schema = rows.collect_schema()
     table = Table(rows, columns_of(reading, schema, where), where, height, whole_rows)
-    return log_of(table, reading, cautions(reading, present or list(schema)))
+    counting, frames = Counting(reading), table.frames
+    hashed = _hash(table.columns.case, schema[table.columns.case])
+    for number in range(frames):
+        counting.add(table, rows if frames == 1 else rows.filter(hashed % frames == number))
+    return counting.variants((), cautions(reading, present or list(schema)))
 
 
 class Counting:
@@ -140,6 +129,7 @@ class Counting:
         self.remedy = "set on_missing to 'drop'"
         self._last: Table | None = None
         self._noted: Table | None = None
+        self._nobody: list[MissingValues] = []  # cases without a unit, by frame
         self._counted: list[pl.DataFrame] = []
         self._categories: dict[str, pl.Categories] = {}  # of all frames, so that their codes can be compared
         self._held: list[pl.DataFrame] = []  # without rows; the codes are forgotten with the last column that has them
@@ -166,7 +156,7 @@ class Counting:
         owners = None
         if table.columns.unit is not None:
             owners, nobody = frame.owners(events)
-            self.note_missing(nobody)
+            self._nobody += nobody
         self._counted.append(frame.counted(events, owners))
 
     def note_missing(self, found: Sequence[MissingValues]) -> None:
@@ -179,6 +169,7 @@ class Counting:
         """Return the variants of everything that was added, with notes about it; LogError if values are missing."""
         assert self._last is not None
         reading, columns = self.reading, self._last.columns
+        self.note_missing(sorted(self._nobody, key=lambda each: each.first))
         if self.missing and reading.on_missing == "fail":
             raise self._refused(self._last)
         traces, cases = self._traces(columns)
@@ -213,7 +204,7 @@ class Counting:
         counted = self._counted
         cases = counted[0] if len(counted) == 1 else pl.concat(counted)
         if COUNT in cases.columns:
-            return (_added_up(cases, columns.parts) if len(counted) > 1 else cases), None
+            return (cases.group_by(columns.parts).agg(pl.col(COUNT).sum()) if len(counted) > 1 else cases), None
         if columns.unit is not None and len(counted) > 1:
             cases = _kept(cases.lazy(), columns.parts, self.reading).collect()
         traces = cases.lazy().group_by(columns.parts).len(COUNT).collect()
@@ -223,7 +214,7 @@ class Counting:
         """Return the answers about the counted cases."""
         details = columns.details
         _, codes = _encoded(cases, columns.parts, self._categories, alphabet)
-        is_aware: NDArray[np.bool_] | bool = self._is_zoned
+        is_aware: NDArray[np.bool_] = np.broadcast_to(np.bool_(self._is_zoned), codes.shape)
         if AWARE in cases.columns:
             is_aware = cases[AWARE].explode(empty_as_null=False).to_numpy()
         named: dict[str, dict[str, Coded]] = {"case": {}, "event": {}}
@@ -234,10 +225,8 @@ class Counting:
             values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
             if attribute.values == "number":
                 numbers[attribute.of][attribute.name] = _floats(values)
-            elif attribute.of == "case":
-                named["case"][attribute.name] = _coded_values(values)
             else:
-                named["event"][attribute.name] = _coded_events(values, self._categories[role])
+                named[attribute.of][attribute.name] = _coded_values(values.to_physical(), self._categories[role])
         encoded = EncodedCases(
             alphabet,
             codes,
@@ -379,13 +368,10 @@ class _Frame:
         period, has_starts = self.reading.period, self.columns.details.service
         if period is None and not has_starts:
             return events
-        parts = []
-        for part in _in_parts(events):
-            by = self._sort_keys(part) if self.columns.by_time else []
-            ordered = part.sort(by, maintain_order=True, nulls_last=True) if by else part
-            ordered = _paired(ordered, self.columns.parts) if has_starts else ordered
-            parts.append(ordered if period is None else _closed(ordered, period, self.columns.parts[0]))
-        return pl.concat(parts)
+        by = self._sort_keys(events) if self.columns.by_time else []
+        ordered = events.sort(by, maintain_order=True, nulls_last=True) if by else events
+        ordered = _paired(ordered, self.columns.parts) if has_starts else ordered
+        return ordered if period is None else _closed(ordered, period, self.columns.parts[0])
 
     def owners(self, events: pl.DataFrame) -> tuple[pl.DataFrame, list[MissingValues]]:
         """Return the unit and the digest of every case that has a unit, and the cases without one."""
@@ -404,22 +390,12 @@ class _Frame:
 
     def counted(self, events: pl.DataFrame, owners: pl.DataFrame | None) -> pl.DataFrame:
         """Return the cases that are counted of these; with neither units nor details, their traces with `COUNT`."""
-        parts, tables = self.columns.parts, []
-        for part in _in_parts(events.drop(_UNIT, strict=False)):
-            cases = self._cases(part)
-            if owners is not None:
-                cases = _kept(cases.join(owners.lazy(), on=_CASE), parts, self.reading).drop(_CASE)
-            elif not self.columns.details:
-                cases = cases.group_by(parts).len(COUNT)
-            else:
-                cases = cases.drop(_CASE)
-            tables.append(cases.collect())
-        if len(tables) == 1:
-            return tables[0]
-        every = pl.concat(tables)
-        if COUNT in every.columns:
-            return _added_up(every, parts)
-        return every if owners is None else _kept(every.lazy(), parts, self.reading).collect()
+        parts, cases = self.columns.parts, self._cases(events.drop(_UNIT, strict=False))
+        if owners is not None:
+            cases = _kept(cases.join(owners.lazy(), on=_CASE), parts, self.reading)
+        elif not self.columns.details:
+            return cases.group_by(parts).len(COUNT).collect()
+        return cases.drop(_CASE).collect()
 
     def _cases(self, events: pl.DataFrame) -> pl.LazyFrame:
         """Group events by case: the names of its activities as numbers, and its details."""
@@ -489,11 +465,6 @@ def case_digest(case: str) -> bytes:
     return hashlib.md5(case.encode(), usedforsecurity=False).digest()
 
 
-def _added_up(traces: pl.DataFrame, parts: list[str]) -> pl.DataFrame:
-    """Add up the counts of equal traces."""
-    return traces.lazy().group_by(parts).agg(pl.col(COUNT).sum()).collect()
-
-
 def _kept(cases: pl.LazyFrame, parts: list[str], reading: Reading) -> pl.LazyFrame:
     """Select the cases that are counted. Applied to the selections of frames, it selects what it would of the whole."""
     if reading.counts_of == "units":
@@ -537,13 +508,6 @@ def _floats(values: pl.Series) -> NDArray[np.float64]:
     return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _in_parts(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield the events in parts, each with complete cases."""
-    parts = events.height // EVENTS_PER_PART + 1
-    part = pl.col(_CASE).to_physical().hash() % parts
-    yield from (events.filter(part == number) for number in range(parts)) if parts > 1 else (events,)
-
-
 def _encoded(
     table: pl.DataFrame, parts: list[str], categories: dict[str, pl.Categories], alphabet: list[Activity] | None = None
 ) -> tuple[list[Activity], NDArray[np.uint32]]:
@@ -565,16 +529,8 @@ def _encoded(
     return alphabet, coded.astype(CODE, copy=False)
 
 
-def _coded_values(values: pl.Series) -> Coded:
-    """Return the values of an attribute by case as indexes into those that occur."""
-    texts = values.unique().drop_nulls().cast(pl.String).to_list()
-    table = {text: code for code, text in enumerate(texts)}
-    codes = values.cast(pl.String).replace_strict(table, default=-1, return_dtype=pl.Int32).fill_null(-1)
-    return Coded(codes.to_numpy(), texts)
-
-
-def _coded_events(values: pl.Series, categories: pl.Categories) -> Coded:
-    """Return the values of an attribute by event, numbers of these categories, as indexes into those that occur."""
+def _coded_values(values: pl.Series, categories: pl.Categories) -> Coded:
+    """Return the values of an attribute, numbers of these categories, as indexes into those that occur."""
     kinds = values.unique().drop_nulls()
     texts = kinds.to_frame("value").select(pl.col("value").cat.to(pl.Categorical(categories)).cast(pl.String))
     index = np.full(int(kinds.to_numpy().max(initial=0)) + 2, -1, dtype=np.int32)  # the last one stands for null

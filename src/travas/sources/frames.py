@@ -81,14 +81,15 @@ def frame_of_csv(text: str) -> pl.DataFrame:
 
 def read_frame(frame: Any, reading: Reading) -> Log:
     """Read the variants of a frame of Polars or pandas, or a table, record batch or reader of Arrow."""
-    lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
-    is_arrow = type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema")
-    is_pandas = not isinstance(lazy, pl.LazyFrame) and not is_arrow
-    present = list(map(str, getattr(frame, "columns", ()))) if is_pandas else []
-    if not isinstance(lazy, pl.LazyFrame):
-        lazy = (_from_arrow(frame) if is_arrow else _from_pandas(frame, reading)).lazy()
+    table, present, height = frame, [], 0
+    if type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema"):
+        table = _from_arrow(frame)
+    elif not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        table, present = _from_pandas(frame, reading), list(map(str, frame.columns))
+    if isinstance(table, pl.DataFrame):
+        height, table = table.height, table.lazy()
     with plain_words(f"{_WHERE}: cannot be read", "collect or convert it first"):
-        return table_variants(lazy, reading, _WHERE, present=present)
+        return table_variants(table, reading, _WHERE, height=height, present=present)
 
 
 def _from_arrow(frame: Any) -> pl.DataFrame:
