@@ -199,9 +199,7 @@ def _connect(source: str | Path) -> _Connection:
         with _plain_words(f"{file}: cannot be opened", hint):
             return _DuckDB(file) if form == _DUCKDB else _Sqlite(file)
     scheme = str(url_scheme(str(source)))
-    hint = (
-        "check the URL, the password (PGPASSWORD, or a service file), that the server is running, and its ADBC driver"
-    )
+    hint = "check the URL, the password (PGPASSWORD, or a service file), that the server runs, and its ADBC driver"
     with _plain_words(f"{scheme}: cannot connect", hint):
         return _Adbc(scheme, str(source))
 
@@ -225,9 +223,8 @@ def _fetched(
 ) -> tuple[pl.DataFrame, list[str]]:
     remedy = "use one SELECT, and check the names in it" if reading.query else "check its name"
     with _plain_words(f"{where}: cannot be opened", f"{remedy} and your permissions", "query" if reading.query else ""):
-        source = (
-            f"(\n{reading.query.strip().rstrip(';')}\n) AS travas" if reading.query else _table(connection, reading)
-        )
+        query = (reading.query or "").strip().rstrip(";")
+        source = f"(\n{query}\n) AS travas" if reading.query else _table(connection, reading)
         fields = connection.columns(f"SELECT * FROM {source} WHERE 1 = 0")
     present, types = [name for name, _ in fields], dict(fields)
     if len(types) < len(present):

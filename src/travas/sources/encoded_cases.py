@@ -1,6 +1,6 @@
 """The counted cases of a file or frame as a few numbers per event, and the sums of what they add to cells.
 
-An event takes 4 bytes for its activity and 8 for its time, and one more where timestamps are text; a case takes 8 bytes
+An event takes 4 bytes for its activity, and 9 for its time and whether it has a zone; a case takes 8 bytes
 for its length, 4 for each attribute and 8 for each numeric attribute. All sums are of 64-bit integers.
 """
 

@@ -36,7 +36,7 @@ from ..log.questions import SERVICE, Totals
 from ..log.traces import CODE, CODE_BYTES, Activity
 from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
-from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants, whole_microseconds
+from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, are_aware, instants, whole_microseconds
 from .messages import (
     NO_EVENTS,
     UNTIMED,
@@ -133,7 +133,6 @@ class Counting:
         self._counted: list[pl.DataFrame] = []
         self._categories: dict[str, pl.Categories] = {}  # of all frames, so that their codes can be compared
         self._held: list[pl.DataFrame] = []  # without rows; the codes are forgotten with the last column that has them
-        self._is_zoned = False
         self._texts: dict[str, list[int]] = {}  # by numeric attribute: values that are no numbers, and all
 
     def add(self, table: Table, rows: pl.LazyFrame) -> None:
@@ -149,7 +148,6 @@ class Counting:
                 self.note_missing(frame.missing())
             events = events.drop_nulls(list(frame.needed))
         self._last = table
-        self._is_zoned = frame.is_zoned
         if self.missing and self.reading.on_missing == "fail":
             return
         events = frame.selected(frame.dated(events))
@@ -214,9 +212,9 @@ class Counting:
         """Return the answers about the counted cases."""
         details = columns.details
         _, codes = _encoded(cases, columns.parts, self._categories, alphabet)
-        is_aware: NDArray[np.bool_] = np.broadcast_to(np.bool_(self._is_zoned), codes.shape)
-        if AWARE in cases.columns:
-            is_aware = cases[AWARE].explode(empty_as_null=False).to_numpy()
+        times, aware = None, np.zeros(len(codes), dtype=bool)
+        if details.times == "read":
+            times, aware = (cases[name].explode(empty_as_null=False).to_numpy() for name in (_MOMENT, AWARE))
         named: dict[str, dict[str, Coded]] = {"case": {}, "event": {}}
         numbers: dict[str, dict[str, NDArray[np.float64]]] = {"case": {}, "event": {}}
         if details.service:
@@ -231,8 +229,8 @@ class Counting:
             alphabet,
             codes,
             cases[columns.parts[0]].list.len().to_numpy().astype(np.int64),
-            cases[_MOMENT].explode(empty_as_null=False).to_numpy() if details.times == "read" else None,
-            is_aware,
+            times,
+            aware,
             named["case"],
             numbers["case"],
             named["event"],
@@ -264,12 +262,6 @@ class _Frame:
         self._reads_times = columns.details.times == "read"
         self.texts: dict[str, tuple[int, int]] = {}
 
-    @property
-    def is_zoned(self) -> bool:
-        """Whether timestamps have a zone, by the type of their column; text is decided value by value."""
-        kind = None if self.columns.timestamp is None else self._schema[self.columns.timestamp]
-        return isinstance(kind, pl.Datetime) and kind.time_zone is not None
-
     def events(self, rows: pl.LazyFrame) -> pl.DataFrame:
         """Return the selected rows as numbers; missing values are null."""
         rows = rows.filter(*self._selected) if self._selected else rows
@@ -287,9 +279,7 @@ class _Frame:
             return events
         times = events[TIME]
         events = events.with_columns(self._instants(times))
-        if self._reads_times and times.dtype == pl.String:
-            events = events.with_columns(aware(times, self.reading.timestamp_format))
-        return events
+        return events.with_columns(are_aware(times, self.reading.timestamp_format)) if self._reads_times else events
 
     def dated(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return complete events with their times in whole microseconds, where they are needed."""

@@ -473,6 +473,4 @@ def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
                 "spark there, as on the driver"
             ) from None
         kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
-        raise LogError(
-            f"{where}: the Spark job failed ({kind}); check names and permissions, or see the Spark log"
-        ) from None
+        raise LogError(f"{where}: the Spark job failed ({kind}); check names and permissions, or see its log") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, datetime
 from itertools import islice
 from typing import Any
@@ -13,7 +12,7 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
 from ..log.log import Log, Roles
-from ..log.questions import LIFECYCLE, NO_DETAILS
+from ..log.questions import LIFECYCLE
 from .columns import Columns, cautions
 from .events import Counting, Table, conditions, unescaped
 from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
@@ -80,8 +79,7 @@ class TraceLog:
     @property
     def identifiers(self) -> list[str]:
         """The keys of what is read as a name or a time."""
-        names = replace(self._columns, details=NO_DETAILS, attribute_columns=()).names
-        return [name.partition(" ")[2] for name in names]
+        return [name.partition(" ")[2] for name in self._columns.identifiers]
 
     def _forget(self) -> None:
         self._events: list[list[Any]] = [[] for _ in self.event_keys]
@@ -139,9 +137,7 @@ class TraceLog:
         try:
             return pl.Series(values, dtype=self._text).cast(pl.String)
         except UnicodeError:
-            raise LogError(
-                f"{self.where}: a name contains a lone surrogate, which is not text; fix it {CONFIDENTIAL}"
-            ) from None
+            raise LogError(f"{self.where}: a name contains a lone surrogate; fix it {CONFIDENTIAL}") from None
 
     def _named(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the events of traces with a name; note those without among the traces that are read."""

@@ -290,9 +290,7 @@ class RowChecks:
         yield from _spellings(counted[_ACTIVITY])
         for role, values in counted.items():
             if number := int(values.filter(pl.col(role).str.strip_chars() != pl.col(role))[_NUMBER].sum()):
-                text = (
-                    f"{number_of(number, 'cells')} of the {role} begin or end with a blank, which is part of the name"
-                )
+                text = f"{number_of(number, 'cells')} of the {role} begin or end with a blank, a part of the name"
                 yield Observation("spelling", text, "choice")
 
     def _unfit(self, name: str, what: str, remedy: str, field: str) -> Observation:
@@ -389,7 +387,5 @@ def _spellings(activities: pl.DataFrame) -> Iterator[Observation]:
         shown = "; ".join(
             " and ".join(f"{name[:30]!r} ({counts[name]:,})" for name in names[:3]) for names in several[:_SHOWN]
         )
-        text = (
-            f"{number_of(len(several), 'activities')} with several spellings, which are different activities: {shown}"
-        )
+        text = f"{number_of(len(several), 'activities')} in several spellings, as different activities: {shown}"
         yield Observation("spelling", text, "choice")
