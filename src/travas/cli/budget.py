@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from ..budget.ledger import Ledger
     from ..settings.project import Project
 
-app = typer.Typer(
-    cls=HelpfulGroup, no_args_is_help=True, help="Manage the budgets of data sets and show what was spent."
-)
+app = typer.Typer(cls=HelpfulGroup, no_args_is_help=True, help="Manage budgets of data sets and show what was spent.")
 _command = functools.partial(app.command, cls=HelpfulCommand)
 _COLUMNS = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "period", "standing")
 """The columns of the history of charges."""

@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,7 +42,7 @@ from ..releases.synthetic_log import SyntheticRelease
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import released_columns
 from ..sources.release_json import load_release_json, texts_of
-from .opened import Cases, read_cases, release_of, unpacked, with_guarantee
+from .opened import Cases, read_cases, release_of, unpacked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,9 +81,9 @@ def check_content(path: Path, mechanism: Mechanism, stated: dict[str, Any], guar
 def _changed_json(path: Path, mechanism: Mechanism, stated: dict[str, Any], guarantee: Path) -> str | None:
     """What differs between a `.json` release of any kind and the one that its measurements give."""
     content = load_release_json(path, "not a release of travas; use a .json release")
-    release = release_of(content, path, stated, guarantee)
-    made = with_guarantee(release, mechanism, stated)
-    facts = stated["release"]
+    facts, release = stated["release"], release_of(content, path, stated, guarantee)
+    assumptions = texts_of(facts.get("assumptions", []))
+    made = replace(release, mechanism=mechanism, reading=stated["reading"], assumptions=assumptions)
     if [rule.as_json() for rule in made.used_abstractions] != facts["abstractions"]:
         return "its abstractions"
     if made.notices != (facts.get("notices") or {}):

@@ -58,6 +58,10 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     """
     path = Path(guarantee)
     stated = load(path)
+
+    def inconsistent(why: object) -> VerificationError:
+        return VerificationError(f"{path}: is inconsistent: {why}")
+
     if stated.get("standing") == Standing.NOT_ESTABLISHED:
         raise VerificationError(f"{path}: its standing is 'not established'; there is nothing to verify")
     try:
@@ -81,28 +85,24 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         assumptions = texts_of(facts.get("assumptions", []))
         implied = () if reading is None else implied_assumptions(described)
     except (ParameterError, LogError) as error:
-        raise VerificationError(f"{path}: is inconsistent: {error}") from None
+        raise inconsistent(error) from None
     except (KeyError, TypeError, AttributeError, ValueError):
         raise LogError(
             f"{path}: not a guarantee file, or damaged: a field is missing or has the wrong type; see: travas docs guarantee"
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
-        raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")
+        raise inconsistent("its reading and its mechanism have different units")
     if reading is not None and (facts.get("notices") or {}).get(SEGMENT, "") not in reading.named_segments:
-        raise VerificationError(f"{path}: is inconsistent: its segment is not one of those that its reading lists")
+        raise inconsistent("its segment is not one of those that its reading lists")
     if missing := [sentence for sentence in implied if sentence not in assumptions]:
-        raise VerificationError(
-            f"{path}: is inconsistent: release.assumptions does not state what its reading assumes: {missing[0]}"
-        )
+        raise inconsistent(f"release.assumptions does not state what its reading assumes: {missing[0]}")
     try:
         expected = describe(rebuilt, facts, described)
     except VerificationError as error:
         raise VerificationError(f"{path}: {error}") from None
     for field in [*expected, *(name for name in stated if name not in expected)]:
         if field != "software" and (field not in expected or stated.get(field) != expected[field]):
-            raise VerificationError(
-                f"{path}: is inconsistent: {field[:40]} is not what {name_of(rebuilt)} at this epsilon and delta gives"
-            )
+            raise inconsistent(f"{field[:40]} is not what {name_of(rebuilt)} at this epsilon and delta gives")
     notes: tuple[str, ...] = (
         () if reading is not None else ("made from counts: the guarantee file cannot state what a case is",)
     )
