@@ -152,10 +152,7 @@ def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None
         left = left_this_year(account)
         facts.append(account.as_json() | {"left_this_year": left and as_plain(left)})
         once = "; of different periods only the largest one counts" if account.has_periods else ""
-        rows = [
-            ("releases", f"{len(account.entries):,}"),
-            ("sum", f"{numbers(*account.spent)}{once}"),
-        ]
+        rows = [("releases", f"{len(account.entries):,}"), ("sum", f"{numbers(*account.spent)}{once}")]
         if account.unit is not None:
             rows.append(("unit", f"one {account.unit_name}: {', '.join(account.unit_columns) or 'no column yet'}"))
         if account.budget is not None:

@@ -21,15 +21,7 @@ from ..errors import OutputError
 from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of, kind_of
 from ..sources.example_log import hospital_log
 from ..sources.files import suffix_of
-from .atomic import (
-    Existing,
-    Reservation,
-    atomic_output,
-    check_target,
-    is_interrupted,
-    reserved,
-    writing,
-)
+from .atomic import Existing, Reservation, atomic_output, check_target, is_interrupted, reserved, writing
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path, measurements_path
 from .json_writer import write_json

@@ -17,27 +17,11 @@ from numpy.typing import NDArray
 
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
-from ..log.calendar import (
-    BLOCKS,
-    DAY,
-    DAYS_FROM_MONDAY,
-    HOUR,
-    SECOND,
-    WEEK_DAYS,
-    WEEKS,
-    WEEKS_PER_BLOCK,
-    zone_offsets,
-)
+from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, SECOND, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
 from ..log.traces import CODE, CODE_BYTES, Activity, Codes
-from ..trusted.contributions import (
-    CodedTraces,
-    activity_sums,
-    add_counts,
-    case_blocks,
-    one_cell_sums,
-)
+from ..trusted.contributions import CodedTraces, activity_sums, add_counts, case_blocks, one_cell_sums
 from ..trusted.stages import Selection, Stage
 
 Integers = NDArray[np.int64]
@@ -177,9 +161,8 @@ class EncodedTotals:
         rest = number_of.get(OTHER_SEGMENT, -1)
         numbers = np.array([*(number_of.get(value, rest) for value in coded.values), rest])  # the last one is for -1
         of_case = numbers[coded.codes]
-        return tuple(
-            replace(self, cases=self.cases.where(of_case == number))._as_log(log) for number in range(len(values))
-        )
+        parts = (self.cases.where(of_case == number) for number in range(len(values)))
+        return tuple(replace(self, cases=part)._as_log(log) for part in parts)
 
     def _as_log(self, whole: Log) -> Log:
         """Return the variants of these cases, which are a part of a log."""
@@ -208,7 +191,7 @@ class EncodedTotals:
             case q.AttributeBins():
                 return _histogram(self._bins(question)[self._traces.counted], question)
             case q.AttributeValuesByLast():
-                return self._by_last(self._rows(question), question)
+                return self._by_last(_cells_of_values(self._attribute(question.attribute), question.values), question)
             case q.AttributeBinsByLast():
                 return self._by_last(self._bins(question), question)
             case q.EventValuesByActivity() | q.EventBinsByActivity():
@@ -250,9 +233,6 @@ class EncodedTotals:
     def _attribute(self, name: str) -> Coded:
         check_details(self, Details(attributes=(name,)))
         return self.cases.attributes[name]
-
-    def _rows(self, question: q.AttributeValuesByLast) -> Integers:
-        return _cells_of_values(self._attribute(question.attribute), question.values)
 
     def _bins(self, question: q.BinnedQuestion) -> Integers:
         check_details(self, Details(numbers=(question.attribute,)))

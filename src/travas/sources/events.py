@@ -18,7 +18,7 @@ secret: anyone who can choose identifiers can choose which of their own cases ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -323,10 +323,8 @@ class _Frame:
 
     def missing(self) -> list[MissingValues]:
         """Return the values that are missing in selected rows of the table."""
-        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
         lacking = {role: self._numbers[role].is_null() for role in self.needed}
-        table = self.table.rows.select(**lacking, **{_SELECTED: is_selected}).with_row_index(_ROW)
-        rows = table.filter(_SELECTED, pl.any_horizontal(list(self.needed))).collect(engine="streaming")
+        rows = self._cells(lacking).filter(pl.any_horizontal(list(self.needed))).collect(engine="streaming")
         found = []
         for role, column in self.needed.items():
             if len(numbers := rows.filter(pl.col(role))[_ROW]):
@@ -335,15 +333,18 @@ class _Frame:
                 found.append(MissingValues(what, len(numbers), first, column if self.table.is_named else ""))
         return found
 
+    def _cells(self, read: Mapping[str, pl.Expr]) -> pl.LazyFrame:
+        """Return cells of the selected rows, with the number of each row in the table."""
+        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
+        return self.table.rows.select(**read, **{_SELECTED: is_selected}).with_row_index(_ROW).filter(_SELECTED)
+
     def _instants(self, times: pl.Series) -> list[pl.Series]:
         try:
             return instants(times, self.reading.timestamp_format)
         except UnknownFormatError as error:
             text, form, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
-        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
-        cells = {TIME: column_of(column).cast(pl.String), _SELECTED: is_selected}
-        values = self.table.rows.select(**cells).with_row_index(_ROW)
-        first = values.filter(_SELECTED, pl.col(TIME) == text).select(pl.col(_ROW).min())
+        cells = self._cells({TIME: column_of(column).cast(pl.String)})
+        first = cells.filter(pl.col(TIME) == text).select(pl.col(_ROW).min())
         place = self.table.place(int(first.collect(engine="streaming").item()))
         place = f"column {column!r}, {place}" if self.table.is_named else place
         kind = "in ISO 8601" if form is None else f"of the format {form!r}"
@@ -439,9 +440,7 @@ class _Frame:
 
 def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
     """Return the conditions on the rows that are read; none by default."""
-    selected = [
-        column_of(name).cast(pl.String).is_in(list(values)).fill_null(False) for name, values in columns.where.items()
-    ]
+    selected = [_name(name).is_in(list(values)).fill_null(False) for name, values in columns.where.items()]
     if (lifecycle := reading.lifecycle) != "all" and columns.lifecycle is not None:
         ends: Lifecycle = "complete" if lifecycle == "pairs" else lifecycle
         starts = spellings("start") if columns.details.service else ()

@@ -285,16 +285,14 @@ class Reading:
         if self.order == "file" and self.period is not None:
             yield "order", "period is set but order is 'file'; set order to 'time'"
         if self.order == "file" and self.duplicate_events == "drop":
-            problem = "duplicate_events is 'drop' but order is 'file'; duplicates have one time: set order to 'time'"
-            yield "order", problem
+            yield "order", "duplicate_events is 'drop' but order is 'file'; set order to 'time'"
         if self.details.service and self.lifecycle != "pairs":
             yield "lifecycle", f"service times are measured but lifecycle is {self.lifecycle!r}; set it to 'pairs'"
         if self.unit is None and (self.max_cases is not None or self.counted is not None):
             name = "counted" if self.max_cases is None else "max_cases"
             yield "unit", f"{name} is set but unit is not; set unit to the column that identifies the person"
         if self.unit is not None and self.max_cases is None:
-            problem = f"unit is {self.unit!r} but max_cases is not set; choose it without looking at the log"
-            yield "max_cases", problem
+            yield "max_cases", f"unit is {self.unit!r} but max_cases is not set; choose it without looking at the log"
         if self.unit == "case":
             yield "unit", "unit is 'case', which is reserved for single cases; rename the column"
         if self.by is None and self.segments:
@@ -303,7 +301,7 @@ class Reading:
             yield "segments", f"by is {self.by!r} but segments is not set; list its values, without looking at the log"
         if self.unit is not None and self.duplicate_cases == "separate":
             problem = (
-                f"unit is {self.unit!r} but duplicate_cases is 'separate', so cases have no unique names; use 'merge'"
+                f"unit is {self.unit!r} but duplicate_cases is 'separate': cases have no unique names; use 'merge'"
             )
             yield "duplicate_cases", problem
 

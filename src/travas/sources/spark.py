@@ -296,9 +296,8 @@ class SparkTotals:
         return joined([pickle.loads(row[0]).cases for row in found]) if found else cast(EncodedTotals, self.empty).cases
 
     def _summed(self, answer: Callable[[Any, Totals], list[pa.Array]], question: q.Question, cell: str) -> pa.Table:
-        answers = self.cases.mapInArrow(
-            partial(_answers, answer, question, self.abstraction), f"cell {cell}, {_NUMBER} long"
-        )
+        answering = partial(_answers, answer, question, self.abstraction)
+        answers = self.cases.mapInArrow(answering, f"cell {cell}, {_NUMBER} long")
         summed = answers.groupBy("cell").agg(f.sum(_NUMBER).alias("total"))
         return _run(self.cases.sparkSession, self.where, summed.toArrow)
 

@@ -106,9 +106,7 @@ class TraceLog:
         """Count the cases that were added."""
         columns, lengths = self._columns, np.array(self._lengths, dtype=np.int64)
         owner = np.repeat(np.arange(len(lengths)), lengths)
-        found = {
-            _of_event(key): self._series(values) for key, values in zip(self.event_keys, self._events, strict=True)
-        }
+        found = {_of_event(key): self._series(cells) for key, cells in zip(self.event_keys, self._events, strict=True)}
         own = {_of_trace(key): self._series(values) for key, values in zip(self.trace_keys, self._own, strict=True)}
         self._seen |= {name for name, values in (found | own).items() if values.null_count() < len(values)}
         found |= {name: values.gather(owner) for name, values in own.items()}

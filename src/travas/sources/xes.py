@@ -127,12 +127,7 @@ def _part(progress: Progress, done: int, number: int, share: float) -> None:
 class _Document:
     """Feeds the parser, hands over traces, and keeps the tree small by removing what was read."""
 
-    def __init__(
-        self,
-        path: Path,
-        keys: Sequence[str] | None,
-        sink: TraceLog | EventTable,
-    ) -> None:
+    def __init__(self, path: Path, keys: Sequence[str] | None, sink: TraceLog | EventTable) -> None:
         self.path, self.where, self.keys, self.sink = path, str(path), keys, sink
         # no collect_ids=False: with it, lxml opens the file that a DOCTYPE names
         self.parser = etree.XMLPullParser(
@@ -189,12 +184,10 @@ class _Document:
             self.not_plain += 1
             if self.not_plain >= _PATIENCE:
                 self.scanner = None
-        is_whole = self.is_behind_end
+        is_whole = self.is_behind_end and b"<!" not in piece and b"<?" not in piece
         self._parse(piece)
         self.is_behind_end = True
-        self.is_in_log = (
-            is_whole and self.has_ended and self.trace is None and b"<!" not in piece and b"<?" not in piece
-        )
+        self.is_in_log = is_whole and self.has_ended and self.trace is None
 
     def _parse(self, piece: bytes) -> None:
         self.has_ended = self.is_behind_end = False

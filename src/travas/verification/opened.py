@@ -309,14 +309,14 @@ class Cases:
     Attributes:
         columns: The columns that make an activity.
         traces: The trace of each case.
-        times: The times of all events, as they are in the file; None without timestamps.
+        times: The times of all events, as they are in the file.
         labels: What is said about each case, by column, as it is in the file.
         of_events: The same columns, with a value for each event.
     """
 
     columns: tuple[str, ...]
     traces: tuple[Trace, ...]
-    times: pl.Series | None
+    times: pl.Series
     labels: Mapping[str, pl.Series]
     of_events: Mapping[str, pl.Series]
 

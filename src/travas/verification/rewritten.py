@@ -227,8 +227,6 @@ def _seconds(cases: Cases, mechanism: Mechanism) -> Any:
     """The times of all events in seconds from 1970, if times were drawn; None if they are artificial."""
     if released_times(mechanism) is None or details_of(mechanism).times != "read":
         return None
-    if cases.times is None:
-        raise LogError("its events have no times")
     times = _moments(cases.times)
     if times.null_count():
         raise LogError("a time is missing, or is not written as travas does")
@@ -239,8 +237,7 @@ def _starts(cases: Cases) -> CaseColumn:
     """The starts of all events, in the same way; missing ones are kept apart."""
     import polars as pl
 
-    rows = 0 if cases.times is None else len(cases.times)
-    times = _moments(cases.of_events.get(START_TIMESTAMP, pl.Series([None] * rows, dtype=pl.String)))
+    times = _moments(cases.of_events.get(START_TIMESTAMP, pl.Series([None] * len(cases.times), dtype=pl.String)))
     return CaseColumn(SERVICE, "whole number", times.fill_null(0).to_numpy(), times.is_null().to_numpy())
 
 

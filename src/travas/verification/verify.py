@@ -72,14 +72,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         check_frequencies(facts["frequencies"])
         if unknown := set(facts) - _FACTS:
             raise ParameterError(f"release has an unknown field {min(unknown)[:40]!r}", field="guarantee")
-        texts_of(
-            [
-                facts["format"],
-                facts["sha256"],
-                facts.get("measurements", ""),
-                *dict(facts.get("notices") or {}).values(),
-            ]
-        )
+        notices = dict(facts.get("notices") or {})
+        texts_of([facts["format"], facts["sha256"], facts.get("measurements", ""), *notices.values()])
         for rule in facts["abstractions"]:
             Abstraction.from_json(rule)
         assumptions = texts_of(facts.get("assumptions", []))
@@ -92,7 +86,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
         raise inconsistent("its reading and its mechanism have different units")
-    if reading is not None and (facts.get("notices") or {}).get(SEGMENT, "") not in reading.named_segments:
+    if reading is not None and notices.get(SEGMENT, "") not in reading.named_segments:
         raise inconsistent("its segment is not one of those that its reading lists")
     if missing := [sentence for sentence in implied if sentence not in assumptions]:
         raise inconsistent(f"release.assumptions does not state what its reading assumes: {missing[0]}")
@@ -103,14 +97,12 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     for field in [*expected, *(name for name in stated if name not in expected)]:
         if field != "software" and (field not in expected or stated.get(field) != expected[field]):
             raise inconsistent(f"{field[:40]} is not what {name_of(rebuilt)} at this epsilon and delta gives")
-    notes: tuple[str, ...] = (
-        () if reading is not None else ("made from counts: the guarantee file cannot state what a case is",)
-    )
+    notes = [] if reading is not None else ["made from counts: the guarantee file cannot state what a case is"]
     if release is not None:
         file = Path(release)
         check_digest(file, path, stated)
         if kind_of(rebuilt) in EVENT_LOGS or suffix_of(file, RELEASE_SUFFIXES):
             check_content(file, rebuilt, stated, path)
         else:
-            notes += (DIGEST_ONLY,)
-    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, notes)
+            notes.append(DIGEST_ONLY)
+    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, tuple(notes))

@@ -15,7 +15,7 @@ import polars as pl
 from ...errors import number_of
 from ..columns import candidates, is_name_type, is_ordered, person_columns, plain, recognised
 from ..instants import TIME, UnknownFormatError, parsed_microseconds
-from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Decimal, Reading, spellings
+from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Reading, spellings
 from .diagnosis import Observation, ObservationLevel, ReadingChoice
 from .time_formats import TimeValues, examples, times_of
 
@@ -319,9 +319,7 @@ class RowChecks:
                 continue
             values = _emptied(self._table[name]).drop_nulls()
             plain_ones = values.str.contains(ATTRIBUTE_NUMBER)
-            fits: dict[Decimal, int] = {
-                mark: int(values.str.contains(form).sum()) for mark, form in LOCAL_NUMBERS.items()
-            }
+            fits = {mark: int(values.str.contains(form).sum()) for mark, form in LOCAL_NUMBERS.items()}
             best = max(fits, key=lambda mark: fits[mark])  # of equal ones the comma
             if plain_ones.sum() < fits[best] >= _MOST * len(values):
                 example = str(values.filter(~plain_ones)[0])[:20]
