@@ -20,7 +20,7 @@ from ..log.abstraction import FULL, Abstraction, FlatLog
 from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, SECOND, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
-from ..log.traces import CODE, CODE_BYTES, Activity, Codes
+from ..log.traces import Activity, Codes, keys_of
 from ..trusted.contributions import CodedTraces, activity_sums, add_counts, case_blocks, one_cell_sums
 from ..trusted.stages import Selection, Stage
 
@@ -168,21 +168,11 @@ class EncodedTotals:
         """Return the variants of these cases, which are a part of a log."""
         traces = self._traces
         flat = FlatLog(traces.alphabet, traces.codes.astype(np.int64), traces.lengths).compact()
-        content, ends = flat.codes.astype(CODE).tobytes(), (np.cumsum(flat.lengths) * CODE_BYTES).tolist()
-        counts = Counter(content[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
+        counts = Counter(keys_of(flat.codes, flat.lengths))
         del counts[b""]  # cases without events
-        return Log(
-            flat.alphabet,
-            list(counts),
-            np.fromiter(counts.values(), np.int64, len(counts)),
-            whole.columns,
-            whole.notes,
-            whole.abstraction,
-            unit=whole.unit,
-            counted=whole.counted,
-            roles=whole.roles,
-            totals=self,
-        )
+        numbers = np.fromiter(counts.values(), np.int64, len(counts))
+        log = Log(flat.alphabet, list(counts), numbers, whole.columns, whole.notes, whole.abstraction)
+        return replace(log, unit=whole.unit, counted=whole.counted, roles=whole.roles, totals=self)
 
     def _sums(self, question: q.CellQuestion) -> Integers:
         cells = NOTHING

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,21 +34,11 @@ from ..log.calendar import SECOND
 from ..log.escaped_names import original_name
 from ..log.log import Log
 from ..log.questions import SERVICE, Totals
-from ..log.traces import CODE, CODE_BYTES, Activity
+from ..log.traces import CODE, Activity, keys_of
 from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, are_aware, instants, whole_microseconds
-from .messages import (
-    NO_EVENTS,
-    UNTIMED,
-    MissingValues,
-    UseOfTimestamps,
-    left_out_note,
-    missing_values,
-    no_numbers,
-    several_units,
-    several_values_notes,
-)
+from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, MissingValues, left_out_note, no_numbers, several_values_notes
 from .period import Period, microseconds
 from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
 
@@ -173,7 +164,6 @@ class Counting:
         traces, cases = self._traces(columns)
         alphabet, codes = _encoded(traces, columns.parts, self._categories)
         lengths = traces[columns.parts[0]].list.len().to_numpy().astype(np.int64)
-        content, ends = codes.tobytes(), (np.cumsum(lengths) * CODE_BYTES).tolist()
         left_out = [left_out_note(each.number, each.what) for each in self.missing.values()]
         if cases is not None:
             names = zip(columns.attributes, columns.of_cases, strict=False)
@@ -181,7 +171,7 @@ class Counting:
         unfit = [name for name, (others, known) in self._texts.items() if 2 * others > known]
         return Log(
             alphabet,
-            [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)],
+            keys_of(codes, lengths),
             traces[COUNT].cast(pl.Int64).to_numpy(),
             released_columns(columns.roles.activities),
             (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes, *several_values_notes(self.several)),
@@ -193,9 +183,14 @@ class Counting:
         )
 
     def _refused(self, table: Table) -> LogError:
-        """Return the error about all missing values."""
-        use: UseOfTimestamps = "for order" if table.columns.by_time else "for times"
-        return missing_values(table.where, list(self.missing.values()), self.remedy, use)
+        """Return the error about all missing values, with the remedy."""
+        is_avoidable = UNTIMED in self.missing and not table.columns.by_time
+        what, remedy = "; ".join(map(str, self.missing.values())), self.remedy + (WITHOUT_TIMES if is_avoidable else "")
+        return LogError(
+            f"{table.where}: {what}; fix the log, or {remedy} {CONFIDENTIAL}",
+            field="on_missing",
+            other_fields=("times",) if is_avoidable else (),
+        )
 
     def _traces(self, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         """Return the traces with their counts, and the counted cases if details are read."""
@@ -225,18 +220,9 @@ class Counting:
                 numbers[attribute.of][attribute.name] = _floats(values)
             else:
                 named[attribute.of][attribute.name] = _coded_values(values.to_physical(), self._categories[role])
-        encoded = EncodedCases(
-            alphabet,
-            codes,
-            cases[columns.parts[0]].list.len().to_numpy().astype(np.int64),
-            times,
-            aware,
-            named["case"],
-            numbers["case"],
-            named["event"],
-            numbers["event"],
-        )
-        return EncodedTotals(encoded, details)
+        lengths = cases[columns.parts[0]].list.len().to_numpy().astype(np.int64)
+        attributes: list[Any] = [values[of] for of in ("case", "event") for values in (named, numbers)]
+        return EncodedTotals(EncodedCases(alphabet, codes, lengths, times, aware, *attributes), details)
 
 
 def persons_of(table: Table, reading: Reading) -> pl.DataFrame:
@@ -371,7 +357,10 @@ class _Frame:
         owners = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
         texts = owners[_CASE].cast(pl.String)
         if (several := owners["values"] > 1).any():
-            raise several_units(self.table.where, unit, str(texts.filter(several).min()))
+            raise LogError(
+                f"{self.table.where}: the case {str(texts.filter(several).min())[:60]!r} has several values of the unit "
+                f"{unit!r}; a case must have exactly one; fix the log {CONFIDENTIAL}"
+            )
         nobody, missing = owners["values"] == 0, []
         if number := int(nobody.sum()):
             first = f"case {str(texts.filter(nobody).min())[:60]!r}"
