@@ -268,16 +268,14 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
             raise ValueError
         if content["reading"] is not None:
             Reading.from_description(content["reading"])  # raises
-        yield (
-            mechanism,
-            {
-                "columns": stated_columns(content),
-                "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
-                "assumptions": texts_of(content["assumptions"]),
-                "reading": content["reading"],
-                "segment": texts_of([content.get("segment", "")])[0],
-            },
-        )
+        fields = {
+            "columns": stated_columns(content),
+            "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
+            "assumptions": texts_of(content["assumptions"]),
+            "reading": content["reading"],
+            "segment": texts_of([content.get("segment", "")])[0],
+        }
+        yield mechanism, fields
 
 
 # ------------------------------------------------------------------------------------------------------ event logs
