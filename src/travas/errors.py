@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, get_args
@@ -53,6 +53,20 @@ def check_encodable(field: str, *texts: str) -> None:
     for text in texts:
         if not is_encodable(text):
             raise ParameterError(f"{field} is not valid UTF-8: {shown(text)}; correct it", field=field)
+
+
+def text_tuple(values: Sequence[str]) -> tuple[str, ...]:
+    """Convert an attrs field of several texts; what is no list of them is refused by `are_texts`."""
+    is_list = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray)
+    return tuple(values) if is_list else values  # type: ignore[return-value]
+
+
+def are_texts(_: Any, attribute: Any, values: object) -> None:
+    """Validate an attrs field of several texts, none of them empty."""
+    name = attribute.name
+    if not isinstance(values, tuple) or not all(isinstance(text, str) and text for text in values):
+        raise ParameterError(f"{name} is {shown(values)}; use a list of texts that are not empty", field=name)
+    check_encodable(name, *values)
 
 
 def shown(value: object) -> str:

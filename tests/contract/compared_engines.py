@@ -26,7 +26,7 @@ def folder(frame: pl.DataFrame, reading: Reading, tmp_path: Path, _: pytest.Fixt
     for place, part in enumerate(list(frame.iter_slices(max(-(-frame.height // 3), 1))) or [frame]):
         part.write_parquet(tmp_path / f"{place}.parquet")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("travas.sources.events.EVENTS_PER_PART", max(frame.height // 3, 1))
+        patch.setattr("travas.sources.events.EVENTS_PER_FRAME", max(frame.height // 3, 1))
         return read(tmp_path, reading)
 
 

@@ -94,7 +94,7 @@ def _lower_thresholds() -> AbstractContextManager[Any]:
 
 
 def _values_of_every_event() -> AbstractContextManager[Any]:
-    def sums(events: Any, question: Any, into: Integers) -> None:
+    def sums(question: Any, events: Any, into: Integers) -> None:
         np.add.at(into, events.codes * question.shape[1] + events.cells, question.contribution)
 
     return patch.object(encoded_cases, "_add_cells", sums)

@@ -30,7 +30,7 @@ def encoded(
         np.array([alphabet.index(activity) for case in cases for activity, _ in case], dtype=np.uint32),
         np.array([len(case) for case in cases], dtype=np.int64),
         np.array([moment * SECOND for case in cases for _, moment in case], dtype=np.int64),
-        True,
+        np.ones(sum(map(len, cases)), dtype=bool),
         {} if values is None else {"v": Coded(codes, texts)},
         {} if numbers is None else {"n": np.array(numbers)},
     )

@@ -213,7 +213,7 @@ def test_the_number_of_passes_changes_nothing(suffix: str, tmp_path: Path, monke
         return path
 
     expected = {order: variants(write(), Reading(order=order)) for order in ("file", "time")}
-    monkeypatch.setattr("travas.sources.events.EVENTS_PER_PART", 1)
+    monkeypatch.setattr("travas.sources.events.EVENTS_PER_FRAME", 1)
     assert {order: variants(path, Reading(order=order)) for order in expected} == expected  # type: ignore[arg-type]
     rows[150], rows[170] = ("c1", "", "2020-01-01"), ("", "a", "2020-01-01")
     with pytest.raises(LogError, match="1 event without a case, the first at row 171"):

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from ..budget.ledger import Ledger
     from ..settings.project import Project
 
-app = typer.Typer(
-    cls=HelpfulGroup, no_args_is_help=True, help="Manage the budgets of data sets and show what was spent."
-)
+app = typer.Typer(cls=HelpfulGroup, no_args_is_help=True, help="Manage budgets of data sets and show what was spent.")
 _command = functools.partial(app.command, cls=HelpfulCommand)
 _COLUMNS = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "period", "standing")
 """The columns of the history of charges."""
@@ -154,10 +152,7 @@ def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None
         left = left_this_year(account)
         facts.append(account.as_json() | {"left_this_year": left and as_plain(left)})
         once = "; of different periods only the largest one counts" if account.has_periods else ""
-        rows = [
-            ("releases", f"{len(account.entries):,}"),
-            ("sum", f"{numbers(*account.spent)}{once}"),
-        ]
+        rows = [("releases", f"{len(account.entries):,}"), ("sum", f"{numbers(*account.spent)}{once}")]
         if account.unit is not None:
             rows.append(("unit", f"one {account.unit_name}: {', '.join(account.unit_columns) or 'no column yet'}"))
         if account.budget is not None:

@@ -33,9 +33,8 @@ def demo(output: Path = opt("Directory for the files.", "DIR", "--output", "-o",
     write_hospital_log(output / "hospital.csv")
     outcomes = _released(output)
     page = demo_html(outcomes[0].variants, *(cast(Any, outcome.release) for outcome in outcomes))
-    with atomic_output(
-        output / "index.html", "replace"
-    ) as partial:  # last: where it is, all files are of an earlier demo
+    # last: where it is, all files are of an earlier demo
+    with atomic_output(output / "index.html", "replace") as partial:
         partial.write_text(page, encoding="utf-8", newline="\n")
     _show(outcomes, output)
 

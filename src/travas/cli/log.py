@@ -83,9 +83,7 @@ def _of_any_log(as_json: bool, rules: list[Mechanism], weak: list[str]) -> None:
     from ..trusted.numbers import as_text
 
     shown: list[dict[str, Any]] = []
-    parts: list[Table | str] = [
-        "Probability that a variant is released, and the 95 % interval of its number of cases if it is\n"
-    ]
+    parts: list[Table | str] = ["Probability that a variant is released, and the 95 % interval of its cases if it is\n"]
     for rule in rules:
         points = chances(rule)
         kept = [{"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points]

@@ -34,19 +34,17 @@ SHOWN_PAIRS = 12
 _NAMES: dict[Kind, str] = {"variants": "Released", "synthetic log": "Synthetic log", "process map": "Process map"}
 
 
-def show_outcome(
-    outcome: Outcome, stated_cases: int | None, as_json: bool, files: dict[str, Any], report: str = ""
-) -> None:
+def show_outcome(outcome: Outcome, cases: int | None, as_json: bool, files: dict[str, Any], report: str = "") -> None:
     """Print what was released, where further files are, what was charged, and what to do next."""
     made = list(zip(outcome.releases, outcome.outputs, strict=True))
-    parts = [part for released, output in made for part in release_parts(released, output, stated_cases)]
+    parts = [part for released, output in made for part in release_parts(released, output, cases)]
     parts.append(Table("", [(name, str(value or "the whole log")) for name, value in files.items()]))
     if outcome.account is not None:
         parts += _charge(outcome.account)
     name = shlex.quote(str(outcome.outputs[0]))
     handed_over = report or f"for the data protection officer: travas report {name} -o report.html"
     parts.append(f"next       travas verify {name}; {handed_over}")
-    facts = [release_facts(released, output, stated_cases, outcome.account) for released, output in made]
+    facts = [release_facts(released, output, cases, outcome.account) for released, output in made]
     segments = {"segments": facts} if outcome.release.segment else {}
     answer(as_json, facts[0] | files | segments, *parts)
 
@@ -65,11 +63,9 @@ def print_size(log: Log) -> None:
     print(CONFIDENTIAL_HEADING, *lines, *(f"{CONFIDENTIAL} {note}" for note in log.notes), sep="\n", file=sys.stderr)
 
 
-def release_facts(
-    released: Release, output: Path, stated_cases: int | None, account: Account | None = None
-) -> dict[str, Any]:
+def release_facts(released: Release, output: Path, cases: int | None, account: Account | None = None) -> dict[str, Any]:
     """Return the facts of a release of any kind for `--json`. All of them are public."""
-    guarantee, content, decision = released.guarantee, cast(Any, released), decision_on(released, stated_cases)
+    guarantee, content, decision = released.guarantee, cast(Any, released), decision_on(released, cases)
     numbers = (
         {"variants": len(content.variants), "cases": sum(content.counts)}
         if isinstance(released, ReleasedLog)
@@ -96,9 +92,9 @@ def release_facts(
     }
 
 
-def release_parts(released: Release, output: Path, stated_cases: int | None) -> Iterator[Table | str]:
+def release_parts(released: Release, output: Path, cases: int | None) -> Iterator[Table | str]:
     """Yield what the screen shows of a release of any kind. All of it is public."""
-    guarantee, mechanism, decision = released.guarantee, released.mechanism, decision_on(released, stated_cases)
+    guarantee, mechanism, decision = released.guarantee, released.mechanism, decision_on(released, cases)
     rows = [
         *named("segment", [released.segment] if released.segment else []),
         ("release", str(output)),

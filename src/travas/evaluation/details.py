@@ -113,8 +113,7 @@ class TimeProfile:
         first, last = _bounds(log)
         times = _times(log)
         starts = times[first] / SECOND
-        aware = log.aware if isinstance(log.aware, bool) else log.aware[first]
-        starts = np.where(aware, zone_of(zone).to_local(starts), starts)
+        starts = np.where(log.aware[first], zone_of(zone).to_local(starts), starts)
         doublings = np.log2(1 + np.maximum(times[last] - times[first], 0) / SECOND)
         return cls(doublings, np.clip(week_of(starts), 0, WEEKS - 1), hour_of_week(starts), _medians(log))
 
@@ -162,7 +161,8 @@ def released_cases(release: SyntheticRelease) -> EncodedCases:
     named, numbers = _encoded(release.event_columns)
     if (starts := release.event_starts) is not None and release.event_times is not None:
         numbers[SERVICE] = np.where(starts.missing, np.nan, release.event_times - starts.values)
-    return EncodedCases(alphabet, joined, lengths, times, True, *_encoded(release.case_columns), named, numbers)
+    aware = np.ones(len(joined), dtype=bool)
+    return EncodedCases(alphabet, joined, lengths, times, aware, *_encoded(release.case_columns), named, numbers)
 
 
 def _encoded(columns: Sequence[CaseColumn]) -> tuple[dict[str, Coded], dict[str, Floats]]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import LogError, ParameterError, check_encodable
 from ..trusted.guarantee import Counted, PrivacyUnit
 from ..trusted.numbers import typed_whole_number, whole_number
-from .traces import CODE, CODE_BYTES, Codes
+from .traces import CODE, CODE_BYTES, Codes, keys_of
 
 if TYPE_CHECKING:
     from .log import Log
@@ -457,12 +457,9 @@ class Abstraction:
         """
         self.check(variants.unit, variants.counted)
         flat = self.applied(FlatLog.of(variants)).compact()
-        encoded = flat.codes.astype(CODE).tobytes()
         numbers: dict[bytes, int] = {}
-        ends = (np.cumsum(flat.lengths) * CODE_BYTES).tolist()
-        groups = np.empty(len(ends), dtype=np.int64)
-        for row, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            groups[row] = numbers.setdefault(encoded[start:end], len(numbers)) if end > start else -1
+        keys = keys_of(flat.codes, flat.lengths)
+        groups = np.array([numbers.setdefault(key, len(numbers)) if key else -1 for key in keys], dtype=np.int64)
         counts = _sums(groups, variants.counts, len(numbers))
         lost = int(variants.counts[groups < 0].sum())
         note = (f"{lost} cases with an empty trace under {self} were left out",) if lost else ()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_encodable, shown
+from ..errors import ParameterError, are_texts, shown, text_tuple
 from ..trusted.contributions import cells
 from .calendar import WEEK_DAYS, duration
 from .traces import Activity
@@ -21,17 +20,6 @@ Pairs = tuple[tuple[int, int], ...]
 _HOURS = 24
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _OPENING = re.compile("({0})(?:-({0}))? ([0-9]{{2}})-([0-9]{{2}})".format("|".join(_DAYS)), re.ASCII)
-
-
-def _texts(value: Sequence[str]) -> tuple[str, ...]:
-    return tuple(value) if isinstance(value, list) else value  # type: ignore[return-value]
-
-
-def _check_texts(_: Any, attribute: attrs.Attribute[Any], value: object) -> None:
-    name = attribute.name
-    if not isinstance(value, tuple) or not all(isinstance(text, str) and text for text in value):
-        raise ParameterError(f"{name} is {shown(value)}; use a list of text", field=name)
-    check_encodable(name, *value)
 
 
 def _pair(text: str, sign: str, field: str) -> tuple[str, str]:
@@ -61,12 +49,12 @@ class Rules:
     True
     """
 
-    starts_with: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
-    ends_with: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
-    at_most_once: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
-    before: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
-    follows: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
-    at_least: tuple[str, ...] = attrs.field(default=(), converter=_texts, validator=_check_texts)
+    starts_with: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=are_texts)
+    ends_with: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=are_texts)
+    at_most_once: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=are_texts)
+    before: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=are_texts)
+    follows: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=are_texts)
+    at_least: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=are_texts)
     hours: str | None = None
 
     def __attrs_post_init__(self) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 Activity = str | tuple[str, ...]
 """A name, or a tuple of names if an activity has several columns. Never a joined string."""
 
@@ -39,6 +42,12 @@ CODE = "uint32"
 """Activities are interned: a key is the bytes of its activities' codes."""
 
 CODE_BYTES = 4
+
+
+def keys_of(codes: NDArray[Any], lengths: NDArray[np.int64]) -> list[bytes]:
+    """Return the keys of traces of these lengths, whose codes are one after another."""
+    content, ends = codes.astype(CODE, copy=False).tobytes(), (np.cumsum(lengths) * CODE_BYTES).tolist()
+    return [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 class Codes(dict[Activity, int]):

@@ -123,7 +123,7 @@ def reserved(targets: Sequence[Path], existing: Existing) -> Iterator[Reservatio
 
 def _prepare(targets: Sequence[Path], existing: Existing) -> None:
     """Finish what a killed run began, check the names, and create the partial files."""
-    try:
+    with writing(targets[-1]):
         if is_interrupted(targets):
             _finish(targets)
         for target in targets:
@@ -131,24 +131,14 @@ def _prepare(targets: Sequence[Path], existing: Existing) -> None:
         for target in targets:
             _remove_unpublished(target)
             os.close(os.open(_partial(target), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW, 0o666))
-    except OutputError:
-        raise
-    except OSError as error:
-        raise cannot_write(targets[-1], error) from None
 
 
 @contextmanager
 def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
     """Write one file: it is never visible before it is complete, and a failure leaves nothing behind."""
     with reserved([path], existing) as output:
-        try:
+        with writing(path):
             yield output.partial(path)
-        except OutputError:
-            raise
-        except Exception as error:
-            if is_system_error(error):
-                raise cannot_write(path, error) from None
-            raise
         output.publish()
 
 
@@ -158,9 +148,7 @@ def check_target(path: Path, existing: Existing) -> None:
         raise OutputError(f"{str(path)!r}: the name is not valid UTF-8; use another name", field="output")
     try:
         if not path.parent.is_dir():
-            raise OutputError(
-                f"{path}: the directory {str(path.parent)!r} does not exist; create it first", field="output"
-            )
+            raise OutputError(f"{path}: the directory {str(path.parent)!r} is missing; create it first", field="output")
         if path.is_dir():
             raise OutputError(f"{path}: is a directory; use a file name", field="output")
         with suppress(FileNotFoundError):
@@ -168,17 +156,13 @@ def check_target(path: Path, existing: Existing) -> None:
         if (path.exists() and not path.is_file()) or _is_among_devices(path):
             raise OutputError(f"{path}: is not an ordinary file; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):
-            raise OutputError(
-                f"{path}: already exists; choose another name, or set existing='replace'", field="existing"
-            )
+            raise OutputError(f"{path}: already exists; use another name, or set existing='replace'", field="existing")
     except OutputError:
         raise
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise OutputError(
-            f"{path}: no permission to write to {str(path.parent)!r}; use another directory", field="output"
-        )
+        raise OutputError(f"{path}: no permission to write to {str(path.parent)!r}; use another one", field="output")
 
 
 def _is_among_devices(path: Path) -> bool:
@@ -199,9 +183,17 @@ def cannot_write(path: Path, error: Exception) -> OutputError:
     return OutputError(f"{str(path)!r}: cannot be written, {why}", field="output")
 
 
-def is_system_error(error: Exception) -> bool:
-    """Whether the system refused something: Polars has its own errors for that."""
-    return isinstance(error, OSError) or type(error).__module__.startswith("polars")
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise OutputError if the system refuses to write a file: Polars has its own errors for that."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) or type(error).__module__.startswith("polars"):
+            raise cannot_write(path, error) from None
+        raise
 
 
 # ------------------------------------------------------------------------------------------------- locks and names

@@ -24,9 +24,7 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
         is_glob = not log.is_dir() and _is_glob(log)
         for target in targets:
             if _matches(target, log) if is_glob else target.resolve().is_relative_to(log.resolve()):
-                raise OutputError(
-                    f"{target}: would become part of the log {str(log)!r}; choose another output", field="output"
-                )
+                raise OutputError(f"{target}: would become part of the log {str(log)!r}; use another", field="output")
         inside = _glob(log) if is_glob else (Path(folder, name) for folder, _, names in os.walk(log) for name in names)
         if any(map(os.path.lexists, targets)):
             check_not_same(targets, inside, "a file of the log")

@@ -21,16 +21,7 @@ from ..errors import OutputError
 from ..releases.release import EVENT_LOGS, Kind, Profile, Release, check_profile, frequencies_of, kind_of
 from ..sources.example_log import hospital_log
 from ..sources.files import suffix_of
-from .atomic import (
-    Existing,
-    Reservation,
-    atomic_output,
-    cannot_write,
-    check_target,
-    is_interrupted,
-    is_system_error,
-    reserved,
-)
+from .atomic import Existing, Reservation, atomic_output, check_target, is_interrupted, reserved, writing
 from .event_tables import write_csv, write_csv_gz, write_parquet
 from .guarantee_file import describe, file_digest, guarantee_path, measurements_path
 from .json_writer import write_json
@@ -74,7 +65,7 @@ class ReservedRelease:
     def write(self, release: Release, about: Sequence[str] = ()) -> None:
         """Write the release, its guarantee and its README in full; none is visible yet."""
         promise = self._files.partial(guarantee_path(self.target))
-        try:
+        with writing(self._files.targets[-1]):
             writers(kind_of(release.mechanism), self.profile)[self.suffix](release, self._content)
             facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": frequencies_of(release)}
             facts |= {} if self.profile == "travas" else {"profile": self.profile}
@@ -91,10 +82,6 @@ class ReservedRelease:
             promise.write_text(text + "\n", encoding="utf-8")
             readme = self._files.partial(readme_path(self.target))
             readme.write_text(readme_text(release, self.target, about), encoding="utf-8", newline="\n")
-        except Exception as error:
-            if is_system_error(error):
-                raise cannot_write(self._files.targets[-1], error) from None
-            raise
 
     def publish(self) -> None:
         """Publish the files, the release last."""
@@ -156,11 +143,9 @@ def write_release(release: Release, path: Path, existing: Existing, profile: Pro
 def write_hospital_log(path: Path) -> Path:
     """Write the example log, for the demo and the web app; its folder is made if needed."""
     text = hospital_log()
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         found = path.read_text(encoding="utf-8", errors="replace") if path.exists() else None
-    except OSError as error:
-        raise cannot_write(path, error) from None
     if found is None:
         with atomic_output(path, "fail") as partial:
             partial.write_text(text, encoding="utf-8", newline="\n")

@@ -105,46 +105,31 @@ def _moment(text: str) -> str:
 def _xes(release: ReleasedLog) -> Iterator[bytes]:
     """Yield the document in pieces, one element per line."""
     yield xes_header(release).encode()
-    is_repeated = release.event_times is None and not release.event_columns  # then there are no starts either
-    yield from _repeated_traces(release) if is_repeated else _single_traces(release)
+    yield from _traces(release)
     yield b"</log>\n"
 
 
-def _repeated_traces(release: ReleasedLog) -> Iterator[bytes]:
-    """The cases of a variant differ in their attributes only: its events are rendered once and repeated."""
-    events = _Events(release)
-    dates: list[str] = []
-    attributes = _case_attributes(release)
-    case = 0
-    for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
-        dates.extend(_date(step) + "\n" for step in range(len(dates), len(trace)))
-        body = (events.label(index) + events.of(trace, dates) + "</trace>\n").encode()
-        for number in range(case + 1, case + count + 1):
-            yield b'<trace>\n<string key="concept:name" value="%d"/>\n' % number
-            if attributes is not None:
-                yield attributes[number - 1].encode()
-            yield body
-        case += count
-
-
-def _single_traces(release: ReleasedLog) -> Iterator[bytes]:
-    """Every case has its own times, or attributes of events: what follows the names of an event is rendered for each."""
-    events, rows, attributes = _Events(release), _rendered_rows(release), _case_attributes(release)
+def _traces(release: ReleasedLog) -> Iterator[bytes]:
+    """The cases: the events of a variant are rendered once, unless every case has its own times or attributes of events."""
+    events, attributes = _Events(release), _case_attributes(release)
     starts, times = _rendered_starts(release), release.event_times
+    is_repeated = times is None and not release.event_columns  # then there are no starts either
+    rows = [] if is_repeated else _rendered_rows(release)
     case = first = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
-        label = events.label(index)
+        label, body = events.label(index), ""
+        if is_repeated:
+            rows.extend(_date(step) + "\n" for step in range(len(rows), len(trace)))
+            body = events.of(trace, rows)
         for _ in range(count):
             own = "" if attributes is None else attributes[case]
-            case += 1
-            head = f'<trace>\n<string key="concept:name" value="{case}"/>\n{own}{label}'
-            last = first + len(trace)
-            if starts is None or times is None:
-                body = events.of(trace, rows[first:last])
-            else:
+            case, last = case + 1, first + len(trace)
+            if starts is not None and times is not None:
                 ends = zip(times[first:last].tolist(), rows[first:last], strict=True)
                 body = events.of(*_in_time_order(trace, starts[first:last], ends))
-            yield (head + body + "</trace>\n").encode()
+            elif not is_repeated:
+                body = events.of(trace, rows[first:last])
+            yield f'<trace>\n<string key="concept:name" value="{case}"/>\n{own}{label}{body}</trace>\n'.encode()
             first = last
 
 

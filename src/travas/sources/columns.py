@@ -14,7 +14,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import polars as pl
 
@@ -141,10 +140,15 @@ class Columns:
         return self.stated or Roles(self.case, self.activities, self.timestamp, self.lifecycle)
 
     @property
+    def identifiers(self) -> list[str]:
+        """The names of the columns that are read as names or times."""
+        single = (self.case, *self.activities, self.timestamp, self.ties, self.unit, self.lifecycle)
+        return [name for name in (*single, *self.where) if name is not None]
+
+    @property
     def names(self) -> list[str]:
         """The names of all columns that are read, each once."""
-        single = (self.case, *self.activities, self.timestamp, self.ties, self.unit, self.lifecycle)
-        return [name for name in dict.fromkeys((*single, *self.attribute_columns, *self.where)) if name is not None]
+        return [*dict.fromkeys((*self.identifiers, *self.attribute_columns))]
 
     @property
     def parts(self) -> list[str]:
@@ -251,7 +255,7 @@ def columns_of(reading: Reading, schema: Mapping[str, pl.DataType], where: str) 
     for name in columns.names:
         if f"{name}_duplicated_0" in schema:
             raise LogError(f"{where}: two columns are named {name!r}; rename one {CONFIDENTIAL}")
-    _check_types(columns, schema, where, "not needed" if reading.period is None else "needed")
+    _check_types(columns, schema, where, is_dated=reading.period is not None)
     return columns
 
 
@@ -291,36 +295,25 @@ def cautions(reading: Reading, present: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _check_types(
-    columns: Columns, schema: Mapping[str, pl.DataType], where: str, dates: Literal["needed", "not needed"]
-) -> None:
+def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str, is_dated: bool) -> None:
     """Raise LogError if the type of a column is not accepted for its role."""
-    names = (columns.case, columns.unit, *columns.activities, columns.lifecycle, *columns.where)
-    needed: list[tuple[str | None, Callable[[pl.DataType], bool], str]] = [
-        *(
-            (name, is_name_type, f"whose values are not exact identifiers; convert it to one of {_NAMES}")
-            for name in names
-        ),
-        *(
-            (name, is_ordered, f"which cannot order events; convert it to a {_TIME}")
-            for name in (columns.timestamp, columns.ties)
-        ),
-        *(
-            (column.name, is_name_type, f"whose values are not exact names; convert it to one of {_NAMES}")
-            if column.values == "name"
-            else (column.name, _is_number, "whose values are not numbers; convert it to numbers")
-            for column in columns.details.columns
-        ),
+    names: list[str | None] = [columns.case, columns.unit, *columns.activities, columns.lifecycle, *columns.where]
+    numbers: list[str | None] = []
+    for attribute in columns.details.columns:
+        (names if attribute.values == "name" else numbers).append(attribute.name)
+    times = [columns.timestamp] if columns.details.times == "read" else []
+    dates = [columns.timestamp] if is_dated else []
+    needed: list[tuple[Callable[[pl.DataType], bool], Sequence[str | None], str]] = [
+        (is_name_type, names, f"whose values are not exact names; convert it to one of {_NAMES}"),
+        (is_ordered, [columns.timestamp, columns.ties], f"which cannot order events; convert it to a {_TIME}"),
+        (_is_number, numbers, "whose values are not numbers; convert it to numbers"),
+        (is_time, times, f"whose values are not dates or timestamps; convert it to a {_TIME}"),
+        (_is_dated, dates, f"which has no dates for a period; convert it to a {_TIME}"),
     ]
-    if columns.details.times == "read":
-        needed.append(
-            (columns.timestamp, is_time, f"whose values are not dates or timestamps; convert it to a {_TIME}")
-        )
-    if dates == "needed":
-        needed.append((columns.timestamp, _is_dated, f"which has no dates for a period; convert it to a {_TIME}"))
-    for name, fits, what in needed:
-        if name is not None and not fits(schema[name]):
-            raise LogError(f"{where}: column {name!r} has type {schema[name]}, {what} {CONFIDENTIAL}")
+    for fits, having, what in needed:
+        for name in having:
+            if name is not None and not fits(schema[name]):
+                raise LogError(f"{where}: column {name!r} has type {schema[name]}, {what} {CONFIDENTIAL}")
 
 
 def _is_number(kind: pl.DataType) -> bool:

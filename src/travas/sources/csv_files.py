@@ -136,9 +136,7 @@ class _File:
         try:
             return cls(path, held if dialect.encoding == _UTF_8 else held.decode(dialect.encoding).encode(), dialect)
         except UnicodeError:
-            raise LogError(
-                f"{path}: not encoded as {dialect.encoding}; set another encoding", field="encoding"
-            ) from None
+            raise LogError(f"{path}: not encoded as {dialect.encoding}; set another one", field="encoding") from None
 
     def check(self) -> None:
         """Raise LogError, with the line, if the file is not strict CSV."""
@@ -149,9 +147,7 @@ class _File:
         start = len(codecs.BOM_UTF8) if data[: len(codecs.BOM_UTF8)] == codecs.BOM_UTF8 else 0
         header = data[start : data.find(b"\n") + 1 or len(data)]
         if not header.strip(b"\r\n"):
-            raise LogError(
-                f"{self.path}, line 1: is empty but must be the header; remove empty lines before the header"
-            )
+            raise LogError(f"{self.path}, line 1: is empty but must be the header; remove empty lines before it")
         try:
             header.decode()
         except UnicodeDecodeError:  # Polars would replace the characters

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Result = TypeVar("Result")
+WantedColumns = Literal["read", "all"]
 
 _POSTGRES = ("postgresql", "postgres")
 _SQLITE, _DUCKDB = "sqlite", "duckdb"
@@ -40,6 +41,7 @@ _TABLES = (
     "WHERE table_schema NOT IN ('information_schema', 'pg_catalog')"
 )
 _SQLITE_TABLES = "SELECT 'main', name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'"
+_EMPTY = "SELECT * FROM {} WHERE 1 = 0"
 _BATCH = 100_000
 _plain_words = partial(plain_words, extra="sql")
 _MOST_NAMES = 10
@@ -50,7 +52,8 @@ def read_database(source: str | Path, reading: Reading) -> Log:
     reading = without_row_order(reading, "a database")
     frame, where, present = database_table(source, reading, "read")
     with _plain_words(f"{where}: cannot be read", "convert the columns in a query, or export the log"):
-        return table_variants(sorted_rows(frame, reading).lazy(), reading, where, present=present)
+        rows = sorted_rows(frame, reading).lazy()
+        return table_variants(rows, reading, where, height=frame.height, present=present)
 
 
 def without_row_order(reading: Reading, what: str) -> Reading:
@@ -66,9 +69,7 @@ def sorted_rows(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     return frame if reading.tie_column() is None else frame.sort(pl.all(), nulls_last=True)
 
 
-def database_table(
-    source: str | Path, reading: Reading, columns: Literal["read", "all"]
-) -> tuple[pl.DataFrame, str, list[str]]:
+def database_table(source: str | Path, reading: Reading, columns: WantedColumns) -> tuple[pl.DataFrame, str, list[str]]:
     """Return columns of a table or query, its name in messages, and the names of all its columns."""
     where = database_name(source, reading)
     connections: list[_Connection] = []
@@ -99,9 +100,7 @@ def tables_of(source: str | Path) -> dict[str, list[str]]:
         hint = "check your permissions, or set table or query"
         with _plain_words(f"{database_name(source, DEFAULT_READING)}: cannot be listed", hint):
             return {
-                ".".join(table): [
-                    name for name, _ in connection.columns(f"SELECT * FROM {_name(connection, table)} WHERE 1 = 0")
-                ]
+                ".".join(table): [name for name, _ in connection.columns(_name(connection, table))]
                 for table in _tables(connection)
             }
 
@@ -118,9 +117,9 @@ class _Sqlite:
         for statement in ("PRAGMA temp_store = MEMORY", "BEGIN"):
             self._connection.execute(statement)
 
-    def columns(self, sql: str) -> list[tuple[str, Any]]:
-        """Return the names of the columns of a SELECT, and their types in Arrow, if they have any."""
-        return [(name, None) for name, *_ in self._connection.execute(sql).description]
+    def columns(self, table: str) -> list[tuple[str, Any]]:
+        """Return the names of the columns of a table, and their types in Arrow, if they have any."""
+        return [(name, None) for name, *_ in self._connection.execute(_EMPTY.format(table)).description]
 
     def frame(self, sql: str) -> pl.DataFrame:
         """Return the rows of one SELECT."""
@@ -137,9 +136,9 @@ class _Arrow:
         """Run one SELECT."""
         raise NotImplementedError
 
-    def columns(self, sql: str) -> list[tuple[str, Any]]:
-        """Return the names of the columns of a SELECT, and their types in Arrow."""
-        return [(field.name, field) for field in self.batches(sql).schema]
+    def columns(self, table: str) -> list[tuple[str, Any]]:
+        """Return the names of the columns of a table, and their types in Arrow."""
+        return [(field.name, field) for field in self.batches(_EMPTY.format(table)).schema]
 
     def frame(self, sql: str) -> pl.DataFrame:
         """Return the rows of one SELECT."""
@@ -198,9 +197,7 @@ def _connect(source: str | Path) -> _Connection:
         with _plain_words(f"{file}: cannot be opened", hint):
             return _DuckDB(file) if form == _DUCKDB else _Sqlite(file)
     scheme = str(url_scheme(str(source)))
-    hint = (
-        "check the URL, the password (PGPASSWORD, or a service file), that the server is running, and its ADBC driver"
-    )
+    hint = "check the URL, the password (PGPASSWORD, or a service file), that the server runs, and its ADBC driver"
     with _plain_words(f"{scheme}: cannot connect", hint):
         return _Adbc(scheme, str(source))
 
@@ -220,14 +217,13 @@ def _file_format(path: Path) -> str:
 
 
 def _fetched(
-    connection: _Connection, reading: Reading, where: str, columns: Literal["read", "all"]
+    connection: _Connection, reading: Reading, where: str, columns: WantedColumns
 ) -> tuple[pl.DataFrame, list[str]]:
     remedy = "use one SELECT, and check the names in it" if reading.query else "check its name"
     with _plain_words(f"{where}: cannot be opened", f"{remedy} and your permissions", "query" if reading.query else ""):
-        source = (
-            f"(\n{reading.query.strip().rstrip(';')}\n) AS travas" if reading.query else _table(connection, reading)
-        )
-        fields = connection.columns(f"SELECT * FROM {source} WHERE 1 = 0")
+        query = (reading.query or "").strip().rstrip(";")
+        source = f"(\n{query}\n) AS travas" if reading.query else _table(connection, reading)
+        fields = connection.columns(source)
     present, types = [name for name, _ in fields], dict(fields)
     if len(types) < len(present):
         raise LogError(f"{where}: two columns have the same name; name the columns in the query")

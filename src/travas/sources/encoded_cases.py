@@ -1,6 +1,6 @@
 """The counted cases of a file or frame as a few numbers per event, and the sums of what they add to cells.
 
-An event takes 4 bytes for its activity and 8 for its time, and one more where timestamps are text; a case takes 8 bytes
+An event takes 4 bytes for its activity, and 9 for its time and whether it has a zone; a case takes 8 bytes
 for its length, 4 for each attribute and 8 for each numeric attribute. All sums are of 64-bit integers.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -17,27 +17,11 @@ from numpy.typing import NDArray
 
 from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
-from ..log.calendar import (
-    BLOCKS,
-    DAY,
-    DAYS_FROM_MONDAY,
-    HOUR,
-    SECOND,
-    WEEK_DAYS,
-    WEEKS,
-    WEEKS_PER_BLOCK,
-    zone_offsets,
-)
+from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, SECOND, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
-from ..log.traces import CODE, CODE_BYTES, Activity, Codes
-from ..trusted.contributions import (
-    CodedTraces,
-    activity_sums,
-    add_counts,
-    case_blocks,
-    one_cell_sums,
-)
+from ..log.traces import Activity, Codes, keys_of
+from ..trusted.contributions import CodedTraces, activity_sums, add_counts, case_blocks, one_cell_sums
 from ..trusted.stages import Selection, Stage
 
 Integers = NDArray[np.int64]
@@ -68,7 +52,7 @@ class EncodedCases:
         codes: The activity of every event, as an index into `alphabet`.
         lengths: The number of events of every case.
         times: Microseconds since 1970 of every event, between the years 1 and 9999; None if times are not read.
-        aware: Whether a timestamp has a zone: one value for all events, or one for each.
+        aware: Whether the timestamp of every event has a zone.
         attributes: The values of named attributes, by attribute.
         numbers: The values of numeric attributes, by attribute; NaN is missing.
         event_attributes: The values of named attributes by event, by attribute.
@@ -78,8 +62,8 @@ class EncodedCases:
     alphabet: Sequence[Activity]
     codes: NDArray[np.uint32]
     lengths: Integers
-    times: Integers | None = None
-    aware: NDArray[np.bool_] | bool = True
+    times: Integers | None
+    aware: NDArray[np.bool_]
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     event_attributes: Mapping[str, Coded] = field(default_factory=dict)
@@ -93,7 +77,7 @@ class EncodedCases:
             self.codes[events],
             self.lengths[kept],
             None if self.times is None else self.times[events],
-            self.aware if isinstance(self.aware, bool) else self.aware[events],
+            self.aware[events],
             {name: Coded(coded.codes[kept], coded.values) for name, coded in self.attributes.items()},
             {name: values[kept] for name, values in self.numbers.items()},
             {name: Coded(coded.codes[events], coded.values) for name, coded in self.event_attributes.items()},
@@ -105,7 +89,7 @@ def joined(logs: Sequence[EncodedCases]) -> EncodedCases:
     """Return the cases of several logs that were read with the same details, at least one."""
     codes, first = Codes(), logs[0]
     moved = [np.array([codes[each] for each in log.alphabet], dtype=np.uint32)[log.codes] for log in logs]
-    aware = [np.broadcast_to(np.asarray(log.aware), log.codes.shape) for log in logs]
+    aware = [log.aware for log in logs]
     times = None if first.times is None else np.concatenate([cast(Any, log.times) for log in logs])
     lengths = np.concatenate([log.lengths for log in logs])
     coded = [
@@ -177,65 +161,44 @@ class EncodedTotals:
         rest = number_of.get(OTHER_SEGMENT, -1)
         numbers = np.array([*(number_of.get(value, rest) for value in coded.values), rest])  # the last one is for -1
         of_case = numbers[coded.codes]
-        return tuple(
-            replace(self, cases=self.cases.where(of_case == number))._as_log(log) for number in range(len(values))
-        )
+        parts = (self.cases.where(of_case == number) for number in range(len(values)))
+        return tuple(replace(self, cases=part)._as_log(log) for part in parts)
 
     def _as_log(self, whole: Log) -> Log:
         """Return the variants of these cases, which are a part of a log."""
         traces = self._traces
         flat = FlatLog(traces.alphabet, traces.codes.astype(np.int64), traces.lengths).compact()
-        content, ends = flat.codes.astype(CODE).tobytes(), (np.cumsum(flat.lengths) * CODE_BYTES).tolist()
-        counts = Counter(content[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
+        counts = Counter(keys_of(flat.codes, flat.lengths))
         del counts[b""]  # cases without events
-        return Log(
-            flat.alphabet,
-            list(counts),
-            np.fromiter(counts.values(), np.int64, len(counts)),
-            whole.columns,
-            whole.notes,
-            whole.abstraction,
-            unit=whole.unit,
-            counted=whole.counted,
-            roles=whole.roles,
-            totals=self,
-        )
+        numbers = np.fromiter(counts.values(), np.int64, len(counts))
+        log = Log(flat.alphabet, list(counts), numbers, whole.columns, whole.notes, whole.abstraction)
+        return replace(log, unit=whole.unit, counted=whole.counted, roles=whole.roles, totals=self)
 
     def _sums(self, question: q.CellQuestion) -> Integers:
+        cells = NOTHING
+        add: Callable[[_Traces, Integers], None]
         match question:
             case q.AttributeBins():
-                bins = self._bins(question)[self._traces.counted]
-                return _histogram(bins, question)
+                return _histogram(self._bins(question)[self._traces.counted], question)
             case q.AttributeValuesByLast():
-                return self._by_last(self._rows(question), question)
+                return self._by_last(_cells_of_values(self._attribute(question.attribute), question.values), question)
             case q.AttributeBinsByLast():
                 return self._by_last(self._bins(question), question)
             case q.EventValuesByActivity() | q.EventBinsByActivity():
-                cells = self._of_events(self._event_cells(question))
-                return self._by_block(question, lambda events, sums: _add_cells(events, question, sums), cells)
+                add, cells = partial(_add_cells, question), self._event_cells(question)
             case q.Durations():
-                rows = _rows_of_pairs(question)
-                service = self._of_events(self._service()) if question.are_waiting else NOTHING
-                return self._by_block(
-                    question, lambda events, sums: _add_durations(events, question, rows, sums), service
-                )
+                add = partial(_add_durations, question, _rows_of_pairs(question))
+                cells = self._service() if question.are_waiting else NOTHING
             case q.Throughput():
-                return self._by_block(question, lambda events, sums: _add_throughput(events, question, sums))
+                add = partial(_add_throughput, question)
             case q.EventWeekdays() | q.EventHours():
-                return self._by_block(question, lambda events, sums: _add_all_events(events, question, sums))
+                add = partial(_add_all_events, question)
             case q.CalendarQuestion():
-                return self._by_block(question, lambda events, sums: _add_first_events(events, question, sums))
-        raise TypeError(f"not a question: {type(question).__name__}")
-
-    def _by_block(
-        self,
-        question: q.ProjectedQuestion,
-        add: Callable[[_Traces, Integers], None],
-        cells: Integers = NOTHING,
-    ) -> Integers:
-        """The sums of all cases, to which `add` adds those of a block, whose events are in these cells."""
+                add = partial(_add_first_events, question)
+            case _:
+                raise TypeError(f"not a question: {type(question).__name__}")
         sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
-        for events in replace(self._traces, cells=cells).blocks(question):
+        for events in replace(self._traces, cells=self._of_events(cells)).blocks(question):
             add(events, sums)
         return sums
 
@@ -250,20 +213,16 @@ class EncodedTotals:
         flat = self.abstraction.applied(flat)
         origin = NOTHING if flat.origin is None else flat.origin
         times = NOTHING if cases.times is None else cases.times[origin]
-        aware = cases.aware if isinstance(cases.aware, bool) else cases.aware[origin]
         codes = flat.codes.astype(np.uint32)
-        return _Traces(flat.alphabet, codes, flat.lengths, times, aware, origin=origin)
+        return _Traces(flat.alphabet, codes, flat.lengths, times, cases.aware[origin], origin=origin)
 
     def _of_events(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of all events, as those of the events under the abstraction."""
-        return values if self._traces.origin is None else values[self._traces.origin]
+        return values if self._traces.origin is None or not len(values) else values[self._traces.origin]
 
     def _attribute(self, name: str) -> Coded:
         check_details(self, Details(attributes=(name,)))
         return self.cases.attributes[name]
-
-    def _rows(self, question: q.AttributeValuesByLast) -> Integers:
-        return _cells_of_values(self._attribute(question.attribute), question.values)
 
     def _bins(self, question: q.BinnedQuestion) -> Integers:
         check_details(self, Details(numbers=(question.attribute,)))
@@ -297,7 +256,7 @@ class _Traces:
     codes: NDArray[Any]
     lengths: Integers
     times: Integers
-    aware: NDArray[np.bool_] | bool
+    aware: NDArray[np.bool_]
     cells: Integers = field(default_factory=lambda: NOTHING)  # of each event, where a question needs them
     origin: Integers | None = None  # the index of each event before the abstraction, if there is one
 
@@ -330,8 +289,7 @@ class _Traces:
         """Yield the cases some at a time, their events as nodes of a question."""
         nodes = _nodes_of(self.alphabet, question)
         for cases, events in case_blocks(self.lengths, BLOCK):
-            aware = self.aware if isinstance(self.aware, bool) else self.aware[events]
-            times, cells = self.times[events], self.cells[events]
+            times, aware, cells = self.times[events], self.aware[events], self.cells[events]
             block = _Traces(self.alphabet, self.codes[events], self.lengths[cases], times, aware, cells)
             yield block._recoded(nodes)
 
@@ -343,22 +301,18 @@ class _Traces:
         kept = codes >= 0
         lengths = np.bincount(self.owner[kept], minlength=len(self.lengths))
         times, cells = (each[kept] if len(each) else each for each in (self.times, self.cells))
-        aware = self.aware if isinstance(self.aware, bool) else self.aware[kept]
-        return replace(self, codes=codes[kept], lengths=lengths, times=times, aware=aware, cells=cells)
+        return replace(self, codes=codes[kept], lengths=lengths, times=times, aware=self.aware[kept], cells=cells)
 
     def first_events(self) -> _Traces:
         """Return the cases that have events, reduced to the first of each."""
-        starts = self.starts
-        aware = self.aware if isinstance(self.aware, bool) else self.aware[starts]
-        return _Traces(self.alphabet, self.codes[starts], np.ones_like(starts), self.times[starts], aware)
+        at = self.starts
+        return _Traces(self.alphabet, self.codes[at], np.ones_like(at), self.times[at], self.aware[at])
 
     def wall_clock(self, zone: str) -> Integers:
         """Return microseconds since 1970 by the wall clock of a zone."""
         changes, offsets = np.array(zone_offsets(zone), dtype=np.int64).T
-        if self.aware is False:
-            return self.times
         ahead = offsets[0] if len(offsets) == 1 else offsets[_last_change(changes, self.times)]
-        return self.times + (ahead if self.aware is True else np.where(self.aware, ahead, 0))
+        return self.times + np.where(self.aware, ahead, 0)
 
 
 def _last_change(changes: Integers, times: Integers) -> Integers:
@@ -397,7 +351,7 @@ def _rows_of_pairs(question: q.Durations) -> Integers:
     return rows
 
 
-def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums: Integers) -> None:
+def _add_durations(question: q.Durations, rows: Integers, events: _Traces, sums: Integers) -> None:
     """Counts ÷ norm of the steps of the pairs, by duration."""
     pairs = rows[events.codes[:-1] * question.nodes + events.codes[1:]]
     inner = np.ones(len(pairs), dtype=bool)
@@ -408,20 +362,20 @@ def _add_durations(events: _Traces, question: q.Durations, rows: Integers, sums:
     add_counts(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question.contribution, sums)
 
 
-def _add_cells(events: _Traces, question: q.ProjectedQuestion, sums: Integers) -> None:
+def _add_cells(question: q.ProjectedQuestion, events: _Traces, sums: Integers) -> None:
     """Counts ÷ norm of the nodes and cells of all events."""
     add_counts(events.owner, events.codes * question.shape[1] + events.cells, question.contribution, sums)
 
 
-def _add_throughput(events: _Traces, question: q.Throughput, sums: Integers) -> None:
+def _add_throughput(question: q.Throughput, events: _Traces, sums: Integers) -> None:
     sums += _histogram(_bucket(events.times[events.ends - 1] - events.times[events.starts], question.edges), question)
 
 
-def _add_all_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
+def _add_all_events(question: q.CalendarQuestion, events: _Traces, sums: Integers) -> None:
     add_counts(events.owner, _calendar_cells(events.wall_clock(question.zone), question), question.contribution, sums)
 
 
-def _add_first_events(events: _Traces, question: q.CalendarQuestion, sums: Integers) -> None:
+def _add_first_events(question: q.CalendarQuestion, events: _Traces, sums: Integers) -> None:
     sums += _histogram(_calendar_cells(events.first_events().wall_clock(question.zone), question), question)
 
 

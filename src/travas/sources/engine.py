@@ -96,18 +96,14 @@ def _counted(traces: list[Any]) -> Mapping[Any, int]:
     """Count a list of traces, each of which is a tuple or a list of activities."""
     for number, trace in enumerate(traces, start=1):
         if not isinstance(trace, tuple | list):
-            raise LogError(
-                f"trace {number:,} of the list has the type {type(trace).__name__}; use tuples or lists of activities"
-            )
+            raise LogError(f"trace {number:,} of the list has the type {type(trace).__name__}; use tuples of names")
     return Counter(tuple(tuple(part) if isinstance(part, list) else part for part in trace) for trace in traces)
 
 
 def _check_counts(reading: Reading, what: str) -> None:
     """Raise an error if counts would have to be counted again: by unit, by period, or of some events only."""
     if reading.period is not None:
-        raise ParameterError(
-            f"period is set but {what} contains counts, which have no times; use events", field="period"
-        )
+        raise ParameterError(f"period is set but {what} has counts, which have no times; use events", field="period")
     for name in ("unit", "by", "lifecycle", "where", "duplicate_events"):
         if (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
             raise LogError(f"{name} is {value!r} but {what} contains counts, not events; pass a log", field=name)
@@ -117,9 +113,7 @@ def _read_files(source: str | Path, reading: Reading, progress: Progress) -> Log
     """Return the variants of a file, or of the files of a folder or glob as one log, ordered by file name."""
     for name in ("table", "query"):
         if getattr(reading, name) is not None:
-            raise ParameterError(
-                f"{name} is set but {source} is not a database; for database URLs see: travas docs engines", field=name
-            )
+            raise ParameterError(f"{name} is set but {source} is not a database; see: travas docs engines", field=name)
     if str(source) == STANDARD_INPUT:
         with _spooled(reading.format) as path:
             return _of_files([path], reading, "standard input", progress)
@@ -172,9 +166,7 @@ def _spooled(form: Format | None) -> Iterator[Path]:
             with path.open("xb") as copy:
                 shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
         except OSError as error:
-            raise LogError(
-                f"standard input: cannot be copied to {folder} ({error.strerror}); free some space"
-            ) from None
+            raise LogError(f"standard input: cannot be copied to {folder} ({error.strerror}); free space") from None
         if not path.stat().st_size:
             raise LogError("standard input: is empty; check the command that writes it")
         yield path

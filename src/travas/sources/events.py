@@ -2,7 +2,7 @@
 
 Every step is a rule on one row or one case (docs/reading.md). Columns are encoded while they are read, so that memory holds
 a few numbers per event and no text. A table is read in one or several frames, each with complete cases: what is counted of
-a frame does not depend on the others. Events are sorted in parts of a frame, a part being the cases with certain hashes.
+a frame does not depend on the others.
 
 Contribution bounding reads only a unit's own cases:
 
@@ -18,10 +18,11 @@ secret: anyone who can choose identifiers can choose which of their own cases ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,29 +34,16 @@ from ..log.calendar import SECOND
 from ..log.escaped_names import original_name
 from ..log.log import Log
 from ..log.questions import SERVICE, Totals
-from ..log.traces import CODE, CODE_BYTES, Activity
+from ..log.traces import CODE, Activity, keys_of
 from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
-from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, aware, instants, whole_microseconds
-from .messages import (
-    NO_EVENTS,
-    UNTIMED,
-    MissingValues,
-    UseOfTimestamps,
-    left_out_note,
-    missing_values,
-    no_numbers,
-    several_units,
-    several_values_notes,
-)
+from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, are_aware, instants, whole_microseconds
+from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, MissingValues, left_out_note, no_numbers, several_values_notes
 from .period import Period, microseconds
 from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
 
-EVENTS_PER_PART = 32_000_000
-"""Sorting a part takes about 60 bytes per event."""
-
-PARTS_PER_FRAME = 4
-"""An event outside the current part takes 20 bytes; with times or ties as text, a frame is a single part."""
+EVENTS_PER_FRAME = 32_000_000
+"""Sorting a frame takes about 60 bytes per event."""
 
 COUNT = "count"
 _CASE, _TIE, _ROW, _UNIT, _DIGEST, _SELECTED, _FIRST = "case", "tie", "row", "unit", "digest", "selected", "first"
@@ -92,19 +80,7 @@ class Table:
     @property
     def frames(self) -> int:
         """How many frames the table is read in. A person's cases may be in any of them."""
-        columns, kinds = self.columns, self.rows.collect_schema()
-        sorted_by = [kinds[name] for name in (columns.timestamp, columns.ties) if name is not None]
-        light = all(kind.is_temporal() or kind.is_numeric() for kind in sorted_by)
-        return self.height // (EVENTS_PER_PART * (PARTS_PER_FRAME if light else 1)) + 1
-
-
-def log_of(table: Table, reading: Reading, seems_wrong: Sequence[str] = ()) -> Log:
-    """Return the variants of a table and the number of cases of each, with `totals` if details are read. Confidential."""
-    counting, frames = Counting(reading), table.frames
-    hashed = _hash(table.columns.case, table.rows.collect_schema()[table.columns.case])
-    for number in range(frames):
-        counting.add(table, table.rows if frames == 1 else table.rows.filter(hashed % frames == number))
-    return counting.variants((), seems_wrong)
+        return self.height // EVENTS_PER_FRAME + 1
 
 
 def table_variants(
@@ -124,7 +100,11 @@ def table_variants(
     """
     schema = rows.collect_schema()
     table = Table(rows, columns_of(reading, schema, where), where, height, whole_rows)
-    return log_of(table, reading, cautions(reading, present or list(schema)))
+    counting, frames = Counting(reading), table.frames
+    hashed = _hash(table.columns.case, schema[table.columns.case])
+    for number in range(frames):
+        counting.add(table, rows if frames == 1 else rows.filter(hashed % frames == number))
+    return counting.variants((), cautions(reading, present or list(schema)))
 
 
 class Counting:
@@ -140,10 +120,10 @@ class Counting:
         self.remedy = "set on_missing to 'drop'"
         self._last: Table | None = None
         self._noted: Table | None = None
+        self._nobody: list[MissingValues] = []  # cases without a unit, by frame
         self._counted: list[pl.DataFrame] = []
         self._categories: dict[str, pl.Categories] = {}  # of all frames, so that their codes can be compared
         self._held: list[pl.DataFrame] = []  # without rows; the codes are forgotten with the last column that has them
-        self._is_zoned = False
         self._texts: dict[str, list[int]] = {}  # by numeric attribute: values that are no numbers, and all
 
     def add(self, table: Table, rows: pl.LazyFrame) -> None:
@@ -159,14 +139,13 @@ class Counting:
                 self.note_missing(frame.missing())
             events = events.drop_nulls(list(frame.needed))
         self._last = table
-        self._is_zoned = frame.is_zoned
         if self.missing and self.reading.on_missing == "fail":
             return
         events = frame.selected(frame.dated(events))
         owners = None
         if table.columns.unit is not None:
             owners, nobody = frame.owners(events)
-            self.note_missing(nobody)
+            self._nobody += nobody
         self._counted.append(frame.counted(events, owners))
 
     def note_missing(self, found: Sequence[MissingValues]) -> None:
@@ -179,12 +158,12 @@ class Counting:
         """Return the variants of everything that was added, with notes about it; LogError if values are missing."""
         assert self._last is not None
         reading, columns = self.reading, self._last.columns
+        self.note_missing(sorted(self._nobody, key=lambda each: each.first))
         if self.missing and reading.on_missing == "fail":
             raise self._refused(self._last)
         traces, cases = self._traces(columns)
         alphabet, codes = _encoded(traces, columns.parts, self._categories)
         lengths = traces[columns.parts[0]].list.len().to_numpy().astype(np.int64)
-        content, ends = codes.tobytes(), (np.cumsum(lengths) * CODE_BYTES).tolist()
         left_out = [left_out_note(each.number, each.what) for each in self.missing.values()]
         if cases is not None:
             names = zip(columns.attributes, columns.of_cases, strict=False)
@@ -192,7 +171,7 @@ class Counting:
         unfit = [name for name, (others, known) in self._texts.items() if 2 * others > known]
         return Log(
             alphabet,
-            [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)],
+            keys_of(codes, lengths),
             traces[COUNT].cast(pl.Int64).to_numpy(),
             released_columns(columns.roles.activities),
             (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes, *several_values_notes(self.several)),
@@ -204,16 +183,21 @@ class Counting:
         )
 
     def _refused(self, table: Table) -> LogError:
-        """Return the error about all missing values."""
-        use: UseOfTimestamps = "for order" if table.columns.by_time else "for times"
-        return missing_values(table.where, list(self.missing.values()), self.remedy, use)
+        """Return the error about all missing values, with the remedy."""
+        is_avoidable = UNTIMED in self.missing and not table.columns.by_time
+        what, remedy = "; ".join(map(str, self.missing.values())), self.remedy + (WITHOUT_TIMES if is_avoidable else "")
+        return LogError(
+            f"{table.where}: {what}; fix the log, or {remedy} {CONFIDENTIAL}",
+            field="on_missing",
+            other_fields=("times",) if is_avoidable else (),
+        )
 
     def _traces(self, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         """Return the traces with their counts, and the counted cases if details are read."""
         counted = self._counted
         cases = counted[0] if len(counted) == 1 else pl.concat(counted)
         if COUNT in cases.columns:
-            return (_added_up(cases, columns.parts) if len(counted) > 1 else cases), None
+            return (cases.group_by(columns.parts).agg(pl.col(COUNT).sum()) if len(counted) > 1 else cases), None
         if columns.unit is not None and len(counted) > 1:
             cases = _kept(cases.lazy(), columns.parts, self.reading).collect()
         traces = cases.lazy().group_by(columns.parts).len(COUNT).collect()
@@ -223,9 +207,9 @@ class Counting:
         """Return the answers about the counted cases."""
         details = columns.details
         _, codes = _encoded(cases, columns.parts, self._categories, alphabet)
-        is_aware: NDArray[np.bool_] | bool = self._is_zoned
-        if AWARE in cases.columns:
-            is_aware = cases[AWARE].explode(empty_as_null=False).to_numpy()
+        times, aware = None, np.zeros(len(codes), dtype=bool)
+        if details.times == "read":
+            times, aware = (cases[name].explode(empty_as_null=False).to_numpy() for name in (_MOMENT, AWARE))
         named: dict[str, dict[str, Coded]] = {"case": {}, "event": {}}
         numbers: dict[str, dict[str, NDArray[np.float64]]] = {"case": {}, "event": {}}
         if details.service:
@@ -234,22 +218,11 @@ class Counting:
             values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
             if attribute.values == "number":
                 numbers[attribute.of][attribute.name] = _floats(values)
-            elif attribute.of == "case":
-                named["case"][attribute.name] = _coded_values(values)
             else:
-                named["event"][attribute.name] = _coded_events(values, self._categories[role])
-        encoded = EncodedCases(
-            alphabet,
-            codes,
-            cases[columns.parts[0]].list.len().to_numpy().astype(np.int64),
-            cases[_MOMENT].explode(empty_as_null=False).to_numpy() if details.times == "read" else None,
-            is_aware,
-            named["case"],
-            numbers["case"],
-            named["event"],
-            numbers["event"],
-        )
-        return EncodedTotals(encoded, details)
+                named[attribute.of][attribute.name] = _coded_values(values.to_physical(), self._categories[role])
+        lengths = cases[columns.parts[0]].list.len().to_numpy().astype(np.int64)
+        attributes: list[Any] = [values[of] for of in ("case", "event") for values in (named, numbers)]
+        return EncodedTotals(EncodedCases(alphabet, codes, lengths, times, aware, *attributes), details)
 
 
 def persons_of(table: Table, reading: Reading) -> pl.DataFrame:
@@ -275,12 +248,6 @@ class _Frame:
         self._reads_times = columns.details.times == "read"
         self.texts: dict[str, tuple[int, int]] = {}
 
-    @property
-    def is_zoned(self) -> bool:
-        """Whether timestamps have a zone, by the type of their column; text is decided value by value."""
-        kind = None if self.columns.timestamp is None else self._schema[self.columns.timestamp]
-        return isinstance(kind, pl.Datetime) and kind.time_zone is not None
-
     def events(self, rows: pl.LazyFrame) -> pl.DataFrame:
         """Return the selected rows as numbers; missing values are null."""
         rows = rows.filter(*self._selected) if self._selected else rows
@@ -298,9 +265,7 @@ class _Frame:
             return events
         times = events[TIME]
         events = events.with_columns(self._instants(times))
-        if self._reads_times and times.dtype == pl.String:
-            events = events.with_columns(aware(times, self.reading.timestamp_format))
-        return events
+        return events.with_columns(are_aware(times, self.reading.timestamp_format)) if self._reads_times else events
 
     def dated(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return complete events with their times in whole microseconds, where they are needed."""
@@ -344,10 +309,8 @@ class _Frame:
 
     def missing(self) -> list[MissingValues]:
         """Return the values that are missing in selected rows of the table."""
-        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
         lacking = {role: self._numbers[role].is_null() for role in self.needed}
-        table = self.table.rows.select(**lacking, **{_SELECTED: is_selected}).with_row_index(_ROW)
-        rows = table.filter(_SELECTED, pl.any_horizontal(list(self.needed))).collect(engine="streaming")
+        rows = self._cells(lacking).filter(pl.any_horizontal(list(self.needed))).collect(engine="streaming")
         found = []
         for role, column in self.needed.items():
             if len(numbers := rows.filter(pl.col(role))[_ROW]):
@@ -356,15 +319,18 @@ class _Frame:
                 found.append(MissingValues(what, len(numbers), first, column if self.table.is_named else ""))
         return found
 
+    def _cells(self, read: Mapping[str, pl.Expr]) -> pl.LazyFrame:
+        """Return cells of the selected rows, with the number of each row in the table."""
+        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
+        return self.table.rows.select(**read, **{_SELECTED: is_selected}).with_row_index(_ROW).filter(_SELECTED)
+
     def _instants(self, times: pl.Series) -> list[pl.Series]:
         try:
             return instants(times, self.reading.timestamp_format)
         except UnknownFormatError as error:
             text, form, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
-        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
-        cells = {TIME: column_of(column).cast(pl.String), _SELECTED: is_selected}
-        values = self.table.rows.select(**cells).with_row_index(_ROW)
-        first = values.filter(_SELECTED, pl.col(TIME) == text).select(pl.col(_ROW).min())
+        cells = self._cells({TIME: column_of(column).cast(pl.String)})
+        first = cells.filter(pl.col(TIME) == text).select(pl.col(_ROW).min())
         place = self.table.place(int(first.collect(engine="streaming").item()))
         place = f"column {column!r}, {place}" if self.table.is_named else place
         kind = "in ISO 8601" if form is None else f"of the format {form!r}"
@@ -379,13 +345,10 @@ class _Frame:
         period, has_starts = self.reading.period, self.columns.details.service
         if period is None and not has_starts:
             return events
-        parts = []
-        for part in _in_parts(events):
-            by = self._sort_keys(part) if self.columns.by_time else []
-            ordered = part.sort(by, maintain_order=True, nulls_last=True) if by else part
-            ordered = _paired(ordered, self.columns.parts) if has_starts else ordered
-            parts.append(ordered if period is None else _closed(ordered, period, self.columns.parts[0]))
-        return pl.concat(parts)
+        by = self._sort_keys(events) if self.columns.by_time else []
+        ordered = events.sort(by, maintain_order=True, nulls_last=True) if by else events
+        ordered = _paired(ordered, self.columns.parts) if has_starts else ordered
+        return ordered if period is None else _closed(ordered, period, self.columns.parts[0])
 
     def owners(self, events: pl.DataFrame) -> tuple[pl.DataFrame, list[MissingValues]]:
         """Return the unit and the digest of every case that has a unit, and the cases without one."""
@@ -394,7 +357,10 @@ class _Frame:
         owners = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
         texts = owners[_CASE].cast(pl.String)
         if (several := owners["values"] > 1).any():
-            raise several_units(self.table.where, unit, str(texts.filter(several).min()))
+            raise LogError(
+                f"{self.table.where}: the case {str(texts.filter(several).min())[:60]!r} has several values of the unit "
+                f"{unit!r}; a case must have exactly one; fix the log {CONFIDENTIAL}"
+            )
         nobody, missing = owners["values"] == 0, []
         if number := int(nobody.sum()):
             first = f"case {str(texts.filter(nobody).min())[:60]!r}"
@@ -404,22 +370,12 @@ class _Frame:
 
     def counted(self, events: pl.DataFrame, owners: pl.DataFrame | None) -> pl.DataFrame:
         """Return the cases that are counted of these; with neither units nor details, their traces with `COUNT`."""
-        parts, tables = self.columns.parts, []
-        for part in _in_parts(events.drop(_UNIT, strict=False)):
-            cases = self._cases(part)
-            if owners is not None:
-                cases = _kept(cases.join(owners.lazy(), on=_CASE), parts, self.reading).drop(_CASE)
-            elif not self.columns.details:
-                cases = cases.group_by(parts).len(COUNT)
-            else:
-                cases = cases.drop(_CASE)
-            tables.append(cases.collect())
-        if len(tables) == 1:
-            return tables[0]
-        every = pl.concat(tables)
-        if COUNT in every.columns:
-            return _added_up(every, parts)
-        return every if owners is None else _kept(every.lazy(), parts, self.reading).collect()
+        parts, cases = self.columns.parts, self._cases(events.drop(_UNIT, strict=False))
+        if owners is not None:
+            cases = _kept(cases.join(owners.lazy(), on=_CASE), parts, self.reading)
+        elif not self.columns.details:
+            return cases.group_by(parts).len(COUNT).collect()
+        return cases.drop(_CASE).collect()
 
     def _cases(self, events: pl.DataFrame) -> pl.LazyFrame:
         """Group events by case: the names of its activities as numbers, and its details."""
@@ -473,9 +429,7 @@ class _Frame:
 
 def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
     """Return the conditions on the rows that are read; none by default."""
-    selected = [
-        column_of(name).cast(pl.String).is_in(list(values)).fill_null(False) for name, values in columns.where.items()
-    ]
+    selected = [_name(name).is_in(list(values)).fill_null(False) for name, values in columns.where.items()]
     if (lifecycle := reading.lifecycle) != "all" and columns.lifecycle is not None:
         ends: Lifecycle = "complete" if lifecycle == "pairs" else lifecycle
         starts = spellings("start") if columns.details.service else ()
@@ -487,11 +441,6 @@ def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
 def case_digest(case: str) -> bytes:
     """Return the digest that decides whether a case is counted."""
     return hashlib.md5(case.encode(), usedforsecurity=False).digest()
-
-
-def _added_up(traces: pl.DataFrame, parts: list[str]) -> pl.DataFrame:
-    """Add up the counts of equal traces."""
-    return traces.lazy().group_by(parts).agg(pl.col(COUNT).sum()).collect()
 
 
 def _kept(cases: pl.LazyFrame, parts: list[str], reading: Reading) -> pl.LazyFrame:
@@ -537,13 +486,6 @@ def _floats(values: pl.Series) -> NDArray[np.float64]:
     return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _in_parts(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield the events in parts, each with complete cases."""
-    parts = events.height // EVENTS_PER_PART + 1
-    part = pl.col(_CASE).to_physical().hash() % parts
-    yield from (events.filter(part == number) for number in range(parts)) if parts > 1 else (events,)
-
-
 def _encoded(
     table: pl.DataFrame, parts: list[str], categories: dict[str, pl.Categories], alphabet: list[Activity] | None = None
 ) -> tuple[list[Activity], NDArray[np.uint32]]:
@@ -565,16 +507,8 @@ def _encoded(
     return alphabet, coded.astype(CODE, copy=False)
 
 
-def _coded_values(values: pl.Series) -> Coded:
-    """Return the values of an attribute by case as indexes into those that occur."""
-    texts = values.unique().drop_nulls().cast(pl.String).to_list()
-    table = {text: code for code, text in enumerate(texts)}
-    codes = values.cast(pl.String).replace_strict(table, default=-1, return_dtype=pl.Int32).fill_null(-1)
-    return Coded(codes.to_numpy(), texts)
-
-
-def _coded_events(values: pl.Series, categories: pl.Categories) -> Coded:
-    """Return the values of an attribute by event, numbers of these categories, as indexes into those that occur."""
+def _coded_values(values: pl.Series, categories: pl.Categories) -> Coded:
+    """Return the values of an attribute, numbers of these categories, as indexes into those that occur."""
     kinds = values.unique().drop_nulls()
     texts = kinds.to_frame("value").select(pl.col("value").cat.to(pl.Categorical(categories)).cast(pl.String))
     index = np.full(int(kinds.to_numpy().max(initial=0)) + 2, -1, dtype=np.int32)  # the last one stands for null

@@ -226,9 +226,7 @@ def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, N
     """Yield the decompressed content of a file in pieces, none of them empty."""
     packing, suffix = packing_of(path), path.suffix.lower()
     if packing != (expected := _PACKINGS.get(suffix, packing)):
-        raise LogError(
-            f"{path}: has the extension {suffix} but is not compressed with {expected}; rename or compress it"
-        )
+        raise LogError(f"{path}: has extension {suffix} but is not compressed with {expected}; rename or compress it")
     if packing == "zip":
         if suffix != ".zip":
             raise LogError(f"{path}: is a zip archive or a workbook, not text; rename it to .zip or .xlsx")
@@ -282,9 +280,7 @@ def check_encoding(name: str) -> None:
     except (LookupError, ValueError):
         codec = ""
     if codec not in _UNICODE | _SEVERAL_BYTES and not _ONE_BYTE.fullmatch(codec):
-        raise ParameterError(
-            f"encoding is {name!r}, which is not supported; try utf-8, utf-16 or cp1252", field="encoding"
-        )
+        raise ParameterError(f"encoding {name!r} is not supported; try utf-8, utf-16 or cp1252", field="encoding")
 
 
 def check_xml_encoding(where: str, name: str) -> None:

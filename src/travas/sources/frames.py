@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +15,6 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError, plain_words
 from ..log.log import Log
-from ..log.questions import NO_DETAILS
 from .columns import Columns
 from .events import table_variants
 from .messages import available_names
@@ -68,9 +66,7 @@ def sheet_names(path: Path) -> list[str]:
 def _workbook(path: Path, where: str) -> Iterator[Any]:
     import fastexcel
 
-    with plain_words(
-        f"{where}: cannot be read as an Excel workbook", "it may be encrypted or damaged: save it as .xlsx"
-    ):
+    with plain_words(f"{where}: cannot be read as an Excel workbook", "if encrypted or damaged, save it as .xlsx"):
         yield fastexcel.read_excel(path)
 
 
@@ -81,14 +77,15 @@ def frame_of_csv(text: str) -> pl.DataFrame:
 
 def read_frame(frame: Any, reading: Reading) -> Log:
     """Read the variants of a frame of Polars or pandas, or a table, record batch or reader of Arrow."""
-    lazy = frame.lazy() if isinstance(frame, pl.DataFrame) else frame
-    is_arrow = type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema")
-    is_pandas = not isinstance(lazy, pl.LazyFrame) and not is_arrow
-    present = list(map(str, getattr(frame, "columns", ()))) if is_pandas else []
-    if not isinstance(lazy, pl.LazyFrame):
-        lazy = (_from_arrow(frame) if is_arrow else _from_pandas(frame, reading)).lazy()
+    table, present, height = frame, [], 0
+    if type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema"):
+        table = _from_arrow(frame)
+    elif not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        table, present = _from_pandas(frame, reading), list(map(str, frame.columns))
+    if isinstance(table, pl.DataFrame):
+        height, table = table.height, table.lazy()
     with plain_words(f"{_WHERE}: cannot be read", "collect or convert it first"):
-        return table_variants(lazy, reading, _WHERE, present=present)
+        return table_variants(table, reading, _WHERE, height=height, present=present)
 
 
 def _from_arrow(frame: Any) -> pl.DataFrame:
@@ -98,16 +95,14 @@ def _from_arrow(frame: Any) -> pl.DataFrame:
 
 def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
     if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
-        raise LogError(
-            f"a {type(frame).__name__} is not an event log; use a path, a DataFrame, or a mapping of tuples to counts"
-        )
+        raise LogError(f"a {type(frame).__name__} is not an event log; use a path, a DataFrame, or a mapping to counts")
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise LogError(f"{_WHERE}: two columns have the same name; rename one")
     columns = Columns.of(reading, names, _WHERE)
     numbers = {attribute.name for attribute in columns.details.columns if attribute.values == "number"}
     exact = {attribute.name for attribute in columns.details.columns} - numbers
-    exact |= {*replace(columns, details=NO_DETAILS, attribute_columns=()).names}
+    exact |= {*columns.identifiers}
     series = [
         column_of_pandas(frame.iloc[:, index].rename(name), "numbers" if name in numbers - exact else "exact")
         for index, name in enumerate(names)
@@ -159,9 +154,7 @@ def _texts(values: Any, name: str) -> pl.Series:
     try:
         return pl.Series(name, [value and str.__str__(value) for value in texts], dtype=pl.String, strict=True)
     except UnicodeError:
-        raise LogError(
-            f"{_WHERE}: column {name!r} contains a lone surrogate, which is not text; fix it {CONFIDENTIAL}"
-        ) from None
+        raise LogError(f"{_WHERE}: column {name!r} contains a lone surrogate; fix it {CONFIDENTIAL}") from None
 
 
 def _is_missing(value: Any) -> bool:
@@ -171,7 +164,5 @@ def _is_missing(value: Any) -> bool:
 
 
 def _refused(name: str, what: str) -> LogError:
-    conversion = (
-        f"df[{name!r}] = df[{name!r}].astype('string'), or 'Int64' for whole numbers; times with pd.to_datetime"
-    )
+    conversion = f"df[{name!r}] = df[{name!r}].astype('string'), 'Int64' for whole numbers; times with pd.to_datetime"
     return LogError(f"{_WHERE}: column {name!r} {what}; convert it first: {conversion} {CONFIDENTIAL}")

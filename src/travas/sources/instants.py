@@ -65,12 +65,15 @@ def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Se
     return parsed
 
 
-def aware(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Return whether each timestamp, which `instants` parses, has a zone."""
-    if timestamp_format is None:
-        return texts.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
-    is_aware = "%z" in timestamp_format or timestamp_format.startswith("epoch-")
-    return pl.Series(AWARE, [is_aware], dtype=pl.Boolean).new_from_index(0, len(texts))
+def are_aware(times: pl.Series, timestamp_format: str | None) -> pl.Series:
+    """Return whether each timestamp, which `instants` parses, has a zone: text value by value, or all by their type."""
+    if times.dtype != pl.String:
+        is_aware = isinstance(times.dtype, pl.Datetime) and times.dtype.time_zone is not None
+    elif timestamp_format is None:
+        return times.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
+    else:
+        is_aware = "%z" in timestamp_format or timestamp_format.startswith("epoch-")
+    return pl.Series(AWARE, [is_aware], dtype=pl.Boolean).new_from_index(0, len(times))
 
 
 def whole_microseconds(times: pl.Series) -> NDArray[np.int64]:

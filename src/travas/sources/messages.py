@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal
 
-from ..errors import CONFIDENTIAL, LogError, number_of
+from ..errors import CONFIDENTIAL, number_of
 
 LONGEST_NAME = 60
 """How much of a name is shown."""
@@ -55,10 +54,6 @@ def no_numbers(name: str) -> str:
     )
 
 
-UseOfTimestamps = Literal["for order", "for times"]
-"""Whether timestamps order the events, or are needed for nothing but the times of a release."""
-
-
 @dataclass(frozen=True)
 class MissingValues:
     """Missing values: what is missing, how often, where first, and in which column, if there are columns."""
@@ -68,28 +63,6 @@ class MissingValues:
     first: str
     column: str = ""
 
-
-def missing_values(
-    where: str, missing: Sequence[MissingValues], drop: str, timestamps: UseOfTimestamps = "for order"
-) -> LogError:
-    """Return the error about all missing values, with the remedy."""
-    parts = [
-        f"{f'column {each.column!r}: ' if each.column else ''}{number_of(each.number, each.what)}"
-        f"{f', the first at {each.first}' if each.first else ''}"
-        for each in missing
-    ]
-    avoidable = timestamps == "for times" and any(each.what == UNTIMED for each in missing)
-    remedy = drop + (WITHOUT_TIMES if avoidable else "")
-    return LogError(
-        f"{where}: {'; '.join(parts)}; fix the log, or {remedy} {CONFIDENTIAL}",
-        field="on_missing",
-        other_fields=("times",) if avoidable else (),
-    )
-
-
-def several_units(where: str, unit: str, case: str) -> LogError:
-    """Return the error for a case with several values of the unit."""
-    return LogError(
-        f"{where}: the case {case[:60]!r} has several values of the unit {unit!r}; a case must have exactly one; "
-        f"fix the log {CONFIDENTIAL}"
-    )
+    def __str__(self) -> str:
+        column = f"column {self.column!r}: " if self.column else ""
+        return f"{column}{number_of(self.number, self.what)}{f', the first at {self.first}' if self.first else ''}"

@@ -8,29 +8,18 @@ events before that instant, so cases that are reopened later do not return: docs
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, get_args
 
 import attrs
 
-from ..errors import ParameterError, check_encodable, shown
+from ..errors import ParameterError, are_texts, shown, text_tuple
 from ..log.calendar import duration
 
 Calendar = Literal["day", "week", "month", "quarter", "year"]
 """The length of the periods of a series."""
 
-_FORMS = (
-    "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', or '2026-02-01/2026-02-15' (without its end)"
-)
-
-
-def _names(activities: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(activities, str) or not isinstance(activities, Sequence):
-        raise ParameterError(
-            f"end_activity is {shown(activities)}; use a tuple of names of activities", field="end_activity"
-        )
-    return tuple(activities)
+_FORMS = "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', '2026-02-01/2026-02-15' (without its end)"
 
 
 @attrs.frozen
@@ -51,7 +40,7 @@ class Period:
     """
 
     name: str
-    end_activity: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    end_activity: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=are_texts)
     gap: str | None = None
     grace: str = "0d"
 
@@ -64,12 +53,6 @@ class Period:
                 f"period is {shown(self.name)}: set either end_activity or gap, which close a case",
                 field="end_activity",
             )
-        for activity in self.end_activity:
-            if not isinstance(activity, str) or not activity:
-                raise ParameterError(
-                    f"end_activity has {shown(activity)}; use names of activities", field="end_activity"
-                )
-        check_encodable("end_activity", *self.end_activity)
         if self.gap is not None and not duration("gap", self.gap):
             raise ParameterError(f"gap is {shown(self.gap)}: it must be longer than 0d, such as 30d", field="gap")
         duration("grace", self.grace)

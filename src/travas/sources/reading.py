@@ -11,7 +11,7 @@ from typing import Any, Literal
 import attrs
 from attrs.validators import optional
 
-from ..errors import ParameterError, check_encodable, one_of, shown
+from ..errors import ParameterError, are_texts, check_encodable, one_of, shown, text_tuple
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Roles
 from ..log.questions import NO_DETAILS, Details
@@ -148,9 +148,7 @@ def _check_character(_: object, attribute: Any, value: Any) -> None:
     is_one = isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\r\n"
     if not is_one and value is not None and (name, value) != ("quote", "none"):
         hint = ", or 'none' if nothing is quoted" if name == "quote" else ""
-        raise ParameterError(
-            f"{name} is {shown(value)}; use one ASCII character other than a line break{hint}", field=name
-        )
+        raise ParameterError(f"{name} is {shown(value)}; use one ASCII character but no line break{hint}", field=name)
 
 
 def _check_encoding(_: object, attribute: Any, name: Any) -> None:
@@ -159,16 +157,14 @@ def _check_encoding(_: object, attribute: Any, name: Any) -> None:
         check_encoding(name)
 
 
-def _check_activities(_: object, __: object, names: tuple[Any, ...]) -> None:
-    if not all(isinstance(name, str) and name for name in names):
-        raise ParameterError(f"activity is {shown(names)}; use names of columns", field="activity")
-    check_encodable("activity", *names)
-    if len(set(names)) != len(names):
-        raise ParameterError(f"activity is {names}; remove the duplicate column", field="activity")
+def _are_different(_: object, attribute: Any, texts: tuple[str, ...]) -> None:
+    if len(set(texts)) != len(texts):
+        raise ParameterError(f"{attribute.name} is {texts}; remove the duplicate", field=attribute.name)
+
+
+def _are_activities(_: object, __: object, names: tuple[str, ...]) -> None:
     if any(name in (CASE, TIMESTAMP) for name in released_columns(names)):
-        raise ParameterError(
-            f"activity is {names}; {CASE} and {TIMESTAMP} cannot be activity columns", field="activity"
-        )
+        raise ParameterError(f"activity is {names}; {CASE} and {TIMESTAMP} cannot be activities", field="activity")
 
 
 def _of(kind: type) -> Any:
@@ -188,29 +184,13 @@ def _abstraction(rule: Abstraction | str) -> Abstraction:
 
 
 def _activities(columns: str | Sequence[str]) -> tuple[str, ...]:
-    if isinstance(columns, bytes | bytearray) or not isinstance(columns, Sequence):
-        raise ParameterError(f"activity is {shown(columns)}; use a tuple of names of columns", field="activity")
-    return (columns,) if isinstance(columns, str) else tuple(columns)
+    return (columns,) if isinstance(columns, str) else text_tuple(columns)
 
 
 def _pairs(where: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(where, list | tuple) or not all(isinstance(pair, list | tuple) for pair in where):
         raise ParameterError(f"where is {shown(where)}; use pairs such as (('ward', 'A'),)", field="where")
     return tuple(map(tuple, where))
-
-
-def _segments(values: Any) -> tuple[str, ...]:
-    if not isinstance(values, list | tuple):
-        raise ParameterError(f"segments is {shown(values)}; use a list of values", field="segments")
-    return tuple(values)
-
-
-def _check_segments(_: object, __: object, values: tuple[Any, ...]) -> None:
-    if not all(isinstance(value, str) and value for value in values):
-        raise ParameterError(f"segments has {shown(values)}; use texts that are not empty", field="segments")
-    check_encodable("segments", *values)
-    if len(set(values)) != len(values):
-        raise ParameterError(f"segments is {shown(values)}; list every value once", field="segments")
 
 
 def _delimiter(character: str | None) -> str | None:
@@ -259,7 +239,9 @@ class Reading:
     """
 
     case: str | None = attrs.field(default=None, validator=_check_text)
-    activity: tuple[str, ...] = attrs.field(default=(), converter=_activities, validator=_check_activities)
+    activity: tuple[str, ...] = attrs.field(
+        default=(), converter=_activities, validator=[are_texts, _are_different, _are_activities]
+    )
     timestamp: str | None = attrs.field(default=None, validator=_check_text)
     timestamp_format: str | None = attrs.field(default=None, validator=_check_format)
     order: Order | None = attrs.field(default=None, validator=optional(one_of(Order)))
@@ -284,7 +266,7 @@ class Reading:
     details: Details = attrs.field(default=NO_DETAILS, validator=_of(Details))
     period: Period | None = attrs.field(default=None, validator=_of(Period))
     by: str | None = attrs.field(default=None, validator=_check_text)
-    segments: tuple[str, ...] = attrs.field(default=(), converter=_segments, validator=_check_segments)
+    segments: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=[are_texts, _are_different])
 
     def __attrs_post_init__(self) -> None:
         for field, problem in self._inconsistent():
@@ -303,20 +285,14 @@ class Reading:
         if self.order == "file" and self.period is not None:
             yield "order", "period is set but order is 'file'; set order to 'time'"
         if self.order == "file" and self.duplicate_events == "drop":
-            problem = (
-                "duplicate_events is 'drop' but order is 'file'; duplicates have the same time: set order to 'time'"
-            )
-            yield "order", problem
+            yield "order", "duplicate_events is 'drop' but order is 'file'; set order to 'time'"
         if self.details.service and self.lifecycle != "pairs":
             yield "lifecycle", f"service times are measured but lifecycle is {self.lifecycle!r}; set it to 'pairs'"
         if self.unit is None and (self.max_cases is not None or self.counted is not None):
             name = "counted" if self.max_cases is None else "max_cases"
             yield "unit", f"{name} is set but unit is not; set unit to the column that identifies the person"
         if self.unit is not None and self.max_cases is None:
-            problem = (
-                f"unit is {self.unit!r} but max_cases is not set; set it to a number chosen without looking at the log"
-            )
-            yield "max_cases", problem
+            yield "max_cases", f"unit is {self.unit!r} but max_cases is not set; choose it without looking at the log"
         if self.unit == "case":
             yield "unit", "unit is 'case', which is reserved for single cases; rename the column"
         if self.by is None and self.segments:
@@ -325,7 +301,7 @@ class Reading:
             yield "segments", f"by is {self.by!r} but segments is not set; list its values, without looking at the log"
         if self.unit is not None and self.duplicate_cases == "separate":
             problem = (
-                f"unit is {self.unit!r} but duplicate_cases is 'separate', so cases have no unique names; use 'merge'"
+                f"unit is {self.unit!r} but duplicate_cases is 'separate': cases have no unique names; use 'merge'"
             )
             yield "duplicate_cases", problem
 

@@ -35,7 +35,7 @@ from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Log, check_number_of_cases
 from ..log.questions import Details, Totals
-from ..log.traces import CODE, CODE_BYTES, Activity, Trace
+from ..log.traces import CODE, Activity, Trace, keys_of
 from .columns import Columns, cautions, columns_of
 from .databases import interruptible, sorted_rows, without_row_order
 from .encoded_cases import EncodedCases, EncodedTotals, joined
@@ -296,9 +296,8 @@ class SparkTotals:
         return joined([pickle.loads(row[0]).cases for row in found]) if found else cast(EncodedTotals, self.empty).cases
 
     def _summed(self, answer: Callable[[Any, Totals], list[pa.Array]], question: q.Question, cell: str) -> pa.Table:
-        answers = self.cases.mapInArrow(
-            partial(_answers, answer, question, self.abstraction), f"cell {cell}, {_NUMBER} long"
-        )
+        answering = partial(_answers, answer, question, self.abstraction)
+        answers = self.cases.mapInArrow(answering, f"cell {cell}, {_NUMBER} long")
         summed = answers.groupBy("cell").agg(f.sum(_NUMBER).alias("total"))
         return _run(self.cases.sparkSession, self.where, summed.toArrow)
 
@@ -369,10 +368,8 @@ class RemoteVariants(Log):
         events = rows.select(parts).explode(parts)
         names = events.unique(maintain_order=True).with_row_index("code")
         codes = events.join(names, on=parts, how="left", maintain_order="left")["code"]
-        content = codes.to_numpy().astype(CODE).tobytes()
-        ends = (np.cumsum(self._lengths) * CODE_BYTES).tolist()
         alphabet: list[Any] = names[parts[0]].to_list() if len(parts) == 1 else names.select(parts).rows()
-        return alphabet, [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+        return alphabet, keys_of(codes.to_numpy(), self._lengths)
 
     def _fetched(self, rows: Any, wanted: pa.ChunkedArray) -> pl.DataFrame:
         """Return the rows of these digests, in their order."""
@@ -473,6 +470,4 @@ def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
                 "spark there, as on the driver"
             ) from None
         kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
-        raise LogError(
-            f"{where}: the Spark job failed ({kind}); check names and permissions, or see the Spark log"
-        ) from None
+        raise LogError(f"{where}: the Spark job failed ({kind}); check names and permissions, or see its log") from None

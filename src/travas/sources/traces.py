@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, datetime
 from itertools import islice
 from typing import Any
@@ -13,7 +12,7 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
 from ..log.log import Log, Roles
-from ..log.questions import LIFECYCLE, NO_DETAILS
+from ..log.questions import LIFECYCLE
 from .columns import Columns, cautions
 from .events import Counting, Table, conditions, unescaped
 from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
@@ -80,8 +79,7 @@ class TraceLog:
     @property
     def identifiers(self) -> list[str]:
         """The keys of what is read as a name or a time."""
-        names = replace(self._columns, details=NO_DETAILS, attribute_columns=()).names
-        return [name.partition(" ")[2] for name in names]
+        return [name.partition(" ")[2] for name in self._columns.identifiers]
 
     def _forget(self) -> None:
         self._events: list[list[Any]] = [[] for _ in self.event_keys]
@@ -108,9 +106,7 @@ class TraceLog:
         """Count the cases that were added."""
         columns, lengths = self._columns, np.array(self._lengths, dtype=np.int64)
         owner = np.repeat(np.arange(len(lengths)), lengths)
-        found = {
-            _of_event(key): self._series(values) for key, values in zip(self.event_keys, self._events, strict=True)
-        }
+        found = {_of_event(key): self._series(cells) for key, cells in zip(self.event_keys, self._events, strict=True)}
         own = {_of_trace(key): self._series(values) for key, values in zip(self.trace_keys, self._own, strict=True)}
         self._seen |= {name for name, values in (found | own).items() if values.null_count() < len(values)}
         found |= {name: values.gather(owner) for name, values in own.items()}
@@ -139,9 +135,7 @@ class TraceLog:
         try:
             return pl.Series(values, dtype=self._text).cast(pl.String)
         except UnicodeError:
-            raise LogError(
-                f"{self.where}: a name contains a lone surrogate, which is not text; fix it {CONFIDENTIAL}"
-            ) from None
+            raise LogError(f"{self.where}: a name contains a lone surrogate; fix it {CONFIDENTIAL}") from None
 
     def _named(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the events of traces with a name; note those without among the traces that are read."""

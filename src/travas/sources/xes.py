@@ -20,7 +20,7 @@ open then but `<log>`. A plain trace is complete in itself, so behind it the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -127,12 +127,7 @@ def _part(progress: Progress, done: int, number: int, share: float) -> None:
 class _Document:
     """Feeds the parser, hands over traces, and keeps the tree small by removing what was read."""
 
-    def __init__(
-        self,
-        path: Path,
-        keys: Sequence[str] | None,
-        sink: TraceLog | EventTable,
-    ) -> None:
+    def __init__(self, path: Path, keys: Sequence[str] | None, sink: TraceLog | EventTable) -> None:
         self.path, self.where, self.keys, self.sink = path, str(path), keys, sink
         # no collect_ids=False: with it, lxml opens the file that a DOCTYPE names
         self.parser = etree.XMLPullParser(
@@ -174,9 +169,7 @@ class _Document:
         self._parse(rest)
         root = self.parser.close()
         if root is not self.root:
-            raise LogError(
-                f"{self.where}: not an XES log, the root element is not <log>; check that it is the right file"
-            )
+            raise LogError(f"{self.where}: not XES, the root element is not <log>; check that it is the right file")
         check_xml_encoding(self.where, root.getroottree().docinfo.encoding or "utf-8")  # not known before
         self._stray(root[:])
 
@@ -191,12 +184,10 @@ class _Document:
             self.not_plain += 1
             if self.not_plain >= _PATIENCE:
                 self.scanner = None
-        is_whole = self.is_behind_end
+        is_whole = self.is_behind_end and b"<!" not in piece and b"<?" not in piece
         self._parse(piece)
         self.is_behind_end = True
-        self.is_in_log = (
-            is_whole and self.has_ended and self.trace is None and b"<!" not in piece and b"<?" not in piece
-        )
+        self.is_in_log = is_whole and self.has_ended and self.trace is None
 
     def _parse(self, piece: bytes) -> None:
         self.has_ended = self.is_behind_end = False
@@ -221,9 +212,7 @@ class _Document:
             self.trace_tag, self.event_tag = f"{prefix}trace", f"{prefix}event"
             self.scanner = self.scanner if is_scannable(element, self.head) else None
         elif parent is not self.root or element.tag != self.trace_tag:
-            raise LogError(
-                f"{self.where}: <{_local_name(element)}> is not directly in <log>; XES requires <trace> in <log>"
-            )
+            raise LogError(f"{self.where}: <{_local_name(element)}> is not directly in <log>; XES requires it there")
         else:
             self.trace = element
             if not self.is_in_body:
@@ -264,9 +253,7 @@ class _Document:
             else:
                 own.setdefault(key.encode(), child.get("value", "").encode())
         if len(events) != sum(1 for _ in trace.iterdescendants("{*}event")):
-            raise self._misplaced(
-                "an <event>", "is inside an event or an attribute, or in another namespace than <log>"
-            )
+            raise self._misplaced("an <event>", "is inside an event or an attribute, or in another namespace")
         self.sink.add_events(own, events)
 
     def _misplaced(self, element: str, problem: str) -> LogError:
@@ -303,11 +290,8 @@ def _present(path: Path) -> Present:
             parser.feed(chunk)
             traces += [trace for _, trace in parser.read_events()]
     own = {key for trace in traces for child in trace if (key := child.get("key"))}
-    return own, {key for trace in traces for event in trace.iterchildren("{*}event") for key in _keys(event)}
-
-
-def _keys(event: Any) -> Iterator[str]:
-    yield from (key for attribute in event if (key := attribute.get("key")))
+    attributes = (attribute for trace in traces for event in trace.iterchildren("{*}event") for attribute in event)
+    return own, {key for attribute in attributes if (key := attribute.get("key"))}
 
 
 def is_scannable(root: Any, head: bytes) -> bool:

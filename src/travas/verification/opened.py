@@ -140,9 +140,7 @@ def check_digest(release: Path, guarantee: Path, stated: Mapping[str, Any]) -> N
         raise unopened(release, error) from None
     facts = stated.get("release")
     if not isinstance(facts, dict) or facts.get("sha256") != digest:
-        raise VerificationError(
-            f"{release}: its SHA-256 does not match {guarantee}; it is not the release of this guarantee"
-        )
+        raise VerificationError(f"{release}: its SHA-256 does not match {guarantee}; it is not the release")
 
 
 def _stated_mechanism(stated: Mapping[str, Any]) -> Mechanism:
@@ -185,9 +183,7 @@ def open_release(path: str | Path) -> Release:
     stated = load(guarantee)
     check_digest(release_file, guarantee, stated)
     if source != release_file and file_digest(source) != stated["release"].get("measurements"):
-        raise VerificationError(
-            f"{source}: its SHA-256 does not match {guarantee}; they are the measurements of another log"
-        )
+        raise VerificationError(f"{source}: its SHA-256 does not match {guarantee}; they are of another log")
     content = load_release_json(source, _NO_RELEASE)
     release = release_of(content, source, stated, guarantee)
     if not str(release.guarantee.standing) == stated.get("standing") == content.get("standing"):
@@ -272,16 +268,14 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
             raise ValueError
         if content["reading"] is not None:
             Reading.from_description(content["reading"])  # raises
-        yield (
-            mechanism,
-            {
-                "columns": stated_columns(content),
-                "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
-                "assumptions": texts_of(content["assumptions"]),
-                "reading": content["reading"],
-                "segment": texts_of([content.get("segment", "")])[0],
-            },
-        )
+        fields = {
+            "columns": stated_columns(content),
+            "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
+            "assumptions": texts_of(content["assumptions"]),
+            "reading": content["reading"],
+            "segment": texts_of([content.get("segment", "")])[0],
+        }
+        yield mechanism, fields
 
 
 # ------------------------------------------------------------------------------------------------------ event logs
@@ -313,14 +307,14 @@ class Cases:
     Attributes:
         columns: The columns that make an activity.
         traces: The trace of each case.
-        times: The times of all events, as they are in the file; None without timestamps.
+        times: The times of all events, as they are in the file.
         labels: What is said about each case, by column, as it is in the file.
         of_events: The same columns, with a value for each event.
     """
 
     columns: tuple[str, ...]
     traces: tuple[Trace, ...]
-    times: pl.Series | None
+    times: pl.Series
     labels: Mapping[str, pl.Series]
     of_events: Mapping[str, pl.Series]
 
@@ -427,9 +421,3 @@ def _with_starts(frame: pl.DataFrame) -> pl.DataFrame:
     is_start, activity = pl.col(LIFECYCLE) == "start", columns[: columns.index(TIMESTAMP)]
     starts = pl.when(is_start).then(pl.col(TIMESTAMP)).shift().over(activity)
     return frame.with_columns(starts.alias(START_TIMESTAMP)).filter(~is_start).drop(LIFECYCLE)
-
-
-def with_guarantee(release: Release, mechanism: Mechanism, stated: Mapping[str, Any]) -> Release:
-    """The same release, with the mechanism, the reading and the assumptions that its guarantee file states."""
-    assumptions = texts_of(stated["release"].get("assumptions", []))
-    return replace(release, mechanism=mechanism, reading=stated["reading"], assumptions=assumptions)

@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,7 +42,7 @@ from ..releases.synthetic_log import SyntheticRelease
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import released_columns
 from ..sources.release_json import load_release_json, texts_of
-from .opened import Cases, read_cases, release_of, unpacked, with_guarantee
+from .opened import Cases, read_cases, release_of, unpacked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,9 +81,9 @@ def check_content(path: Path, mechanism: Mechanism, stated: dict[str, Any], guar
 def _changed_json(path: Path, mechanism: Mechanism, stated: dict[str, Any], guarantee: Path) -> str | None:
     """What differs between a `.json` release of any kind and the one that its measurements give."""
     content = load_release_json(path, "not a release of travas; use a .json release")
-    release = release_of(content, path, stated, guarantee)
-    made = with_guarantee(release, mechanism, stated)
-    facts = stated["release"]
+    facts, release = stated["release"], release_of(content, path, stated, guarantee)
+    assumptions = texts_of(facts.get("assumptions", []))
+    made = replace(release, mechanism=mechanism, reading=stated["reading"], assumptions=assumptions)
     if [rule.as_json() for rule in made.used_abstractions] != facts["abstractions"]:
         return "its abstractions"
     if made.notices != (facts.get("notices") or {}):
@@ -227,8 +227,6 @@ def _seconds(cases: Cases, mechanism: Mechanism) -> Any:
     """The times of all events in seconds from 1970, if times were drawn; None if they are artificial."""
     if released_times(mechanism) is None or details_of(mechanism).times != "read":
         return None
-    if cases.times is None:
-        raise LogError("its events have no times")
     times = _moments(cases.times)
     if times.null_count():
         raise LogError("a time is missing, or is not written as travas does")
@@ -239,8 +237,7 @@ def _starts(cases: Cases) -> CaseColumn:
     """The starts of all events, in the same way; missing ones are kept apart."""
     import polars as pl
 
-    rows = 0 if cases.times is None else len(cases.times)
-    times = _moments(cases.of_events.get(START_TIMESTAMP, pl.Series([None] * rows, dtype=pl.String)))
+    times = _moments(cases.of_events.get(START_TIMESTAMP, pl.Series([None] * len(cases.times), dtype=pl.String)))
     return CaseColumn(SERVICE, "whole number", times.fill_null(0).to_numpy(), times.is_null().to_numpy())
 
 

@@ -58,6 +58,10 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     """
     path = Path(guarantee)
     stated = load(path)
+
+    def inconsistent(why: object) -> VerificationError:
+        return VerificationError(f"{path}: is inconsistent: {why}")
+
     if stated.get("standing") == Standing.NOT_ESTABLISHED:
         raise VerificationError(f"{path}: its standing is 'not established'; there is nothing to verify")
     try:
@@ -68,49 +72,37 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         check_frequencies(facts["frequencies"])
         if unknown := set(facts) - _FACTS:
             raise ParameterError(f"release has an unknown field {min(unknown)[:40]!r}", field="guarantee")
-        texts_of(
-            [
-                facts["format"],
-                facts["sha256"],
-                facts.get("measurements", ""),
-                *dict(facts.get("notices") or {}).values(),
-            ]
-        )
+        notices = dict(facts.get("notices") or {})
+        texts_of([facts["format"], facts["sha256"], facts.get("measurements", ""), *notices.values()])
         for rule in facts["abstractions"]:
             Abstraction.from_json(rule)
         assumptions = texts_of(facts.get("assumptions", []))
         implied = () if reading is None else implied_assumptions(described)
     except (ParameterError, LogError) as error:
-        raise VerificationError(f"{path}: is inconsistent: {error}") from None
+        raise inconsistent(error) from None
     except (KeyError, TypeError, AttributeError, ValueError):
         raise LogError(
             f"{path}: not a guarantee file, or damaged: a field is missing or has the wrong type; see: travas docs guarantee"
         ) from None
     if reading is not None and reading.privacy_unit != rebuilt.unit:
-        raise VerificationError(f"{path}: is inconsistent: its reading and its mechanism have different units")
-    if reading is not None and (facts.get("notices") or {}).get(SEGMENT, "") not in reading.named_segments:
-        raise VerificationError(f"{path}: is inconsistent: its segment is not one of those that its reading lists")
+        raise inconsistent("its reading and its mechanism have different units")
+    if reading is not None and notices.get(SEGMENT, "") not in reading.named_segments:
+        raise inconsistent("its segment is not one of those that its reading lists")
     if missing := [sentence for sentence in implied if sentence not in assumptions]:
-        raise VerificationError(
-            f"{path}: is inconsistent: release.assumptions does not state what its reading assumes: {missing[0]}"
-        )
+        raise inconsistent(f"release.assumptions does not state what its reading assumes: {missing[0]}")
     try:
         expected = describe(rebuilt, facts, described)
     except VerificationError as error:
         raise VerificationError(f"{path}: {error}") from None
     for field in [*expected, *(name for name in stated if name not in expected)]:
         if field != "software" and (field not in expected or stated.get(field) != expected[field]):
-            raise VerificationError(
-                f"{path}: is inconsistent: {field[:40]} is not what {name_of(rebuilt)} at this epsilon and delta gives"
-            )
-    notes: tuple[str, ...] = (
-        () if reading is not None else ("made from counts: the guarantee file cannot state what a case is",)
-    )
+            raise inconsistent(f"{field[:40]} is not what {name_of(rebuilt)} at this epsilon and delta gives")
+    notes = [] if reading is not None else ["made from counts: the guarantee file cannot state what a case is"]
     if release is not None:
         file = Path(release)
         check_digest(file, path, stated)
         if kind_of(rebuilt) in EVENT_LOGS or suffix_of(file, RELEASE_SUFFIXES):
             check_content(file, rebuilt, stated, path)
         else:
-            notes += (DIGEST_ONLY,)
-    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, notes)
+            notes.append(DIGEST_ONLY)
+    return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, tuple(notes))

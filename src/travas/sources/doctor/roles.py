@@ -15,7 +15,7 @@ import polars as pl
 from ...errors import number_of
 from ..columns import candidates, is_name_type, is_ordered, person_columns, plain, recognised
 from ..instants import TIME, UnknownFormatError, parsed_microseconds
-from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Decimal, Reading, spellings
+from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Reading, spellings
 from .diagnosis import Observation, ObservationLevel, ReadingChoice
 from .time_formats import TimeValues, examples, times_of
 
@@ -290,9 +290,7 @@ class RowChecks:
         yield from _spellings(counted[_ACTIVITY])
         for role, values in counted.items():
             if number := int(values.filter(pl.col(role).str.strip_chars() != pl.col(role))[_NUMBER].sum()):
-                text = (
-                    f"{number_of(number, 'cells')} of the {role} begin or end with a blank, which is part of the name"
-                )
+                text = f"{number_of(number, 'cells')} of the {role} begin or end with a blank, a part of the name"
                 yield Observation("spelling", text, "choice")
 
     def _unfit(self, name: str, what: str, remedy: str, field: str) -> Observation:
@@ -321,9 +319,7 @@ class RowChecks:
                 continue
             values = _emptied(self._table[name]).drop_nulls()
             plain_ones = values.str.contains(ATTRIBUTE_NUMBER)
-            fits: dict[Decimal, int] = {
-                mark: int(values.str.contains(form).sum()) for mark, form in LOCAL_NUMBERS.items()
-            }
+            fits = {mark: int(values.str.contains(form).sum()) for mark, form in LOCAL_NUMBERS.items()}
             best = max(fits, key=lambda mark: fits[mark])  # of equal ones the comma
             if plain_ones.sum() < fits[best] >= _MOST * len(values):
                 example = str(values.filter(~plain_ones)[0])[:20]
@@ -389,7 +385,5 @@ def _spellings(activities: pl.DataFrame) -> Iterator[Observation]:
         shown = "; ".join(
             " and ".join(f"{name[:30]!r} ({counts[name]:,})" for name in names[:3]) for names in several[:_SHOWN]
         )
-        text = (
-            f"{number_of(len(several), 'activities')} with several spellings, which are different activities: {shown}"
-        )
+        text = f"{number_of(len(several), 'activities')} in several spellings, as different activities: {shown}"
         yield Observation("spelling", text, "choice")
