@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import LogError, ParameterError, check_encodable
 from ..trusted.guarantee import Counted, PrivacyUnit
 from ..trusted.numbers import typed_whole_number, whole_number
-from .traces import CODE, CODE_BYTES, Codes, keys_of
+from .traces import CODE, Codes, keys_of
 
 if TYPE_CHECKING:
     from .log import Log
