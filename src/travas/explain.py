@@ -136,9 +136,10 @@ def one_in(delta: Fraction) -> str:
 
 def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     """Explain ε in a sentence."""
+    exception = f", except with probability δ = {as_text(delta)}" if delta else ""
     return (
         f"Whether one {unit} is in the log or not changes the probability of any conclusion by at most the factor "
-        f"{factor(epsilon)}. {of_guess(epsilon, delta, unit)}"
+        f"{factor(epsilon)}{exception}. {of_guess(epsilon, delta, unit)}"
     )
 
 
@@ -199,7 +200,7 @@ def of_delta(delta: Fraction, unit: str, released: Released) -> str:
     if delta == 0:
         return "There is no exception to it."
     rare = f"A variant that only one {unit} has is released with a probability of at most {one_in(delta)}."
-    return rare if released == "variants of the log" else f"Except with a probability of at most {one_in(delta)}."
+    return rare if released == "variants of the log" else f"δ is a probability of at most {one_in(delta)}."
 
 
 def meaning(
