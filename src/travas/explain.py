@@ -77,13 +77,13 @@ ABOUT_KIND: dict[Kind, str] = {"variants": "", "synthetic log": SYNTHETIC, "proc
 """What has to be known about a kind of release before its content is read."""
 
 COUNT_IN_FILE: dict[str, str] = {
-    "estimated": "The count in the file is the best estimate of the variant's own cases. Rare variants are not released, so "
-    "the total is smaller than the original log.",
+    "estimated": "The count in the file is the best estimate of the number of {noun} with the variant. Rare variants are not "
+    "released, so the total is smaller than that of the original log.",
     "spread": "The count in the file is the estimate plus a share of what is estimated as not released. It is meant for "
-    "similarity studies: it is not the number of cases of the variant, and the total is not the size of the original log.",
+    "similarity studies: it is not the number of {noun} with the variant, and the total is not that of the original log.",
     "noisy": "The count in the file is the noisy count, which is too large for most rare variants.",
 }
-"""What the counts of released variants in a file are, by `frequencies`."""
+"""What the counts of released variants in a file are, by `frequencies`; `noun` is what they are numbers of."""
 
 MISSING_RESTS_ON = (
     "if the number of rare variants follows Zipf's law. The release does not show how many rare variants the log has: a log "

@@ -17,6 +17,7 @@ from ..releases.release import (
     Release,
     ReleasedLog,
     VariantRelease,
+    count_noun,
     counted_of,
     kind_of,
     released_attributes,
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from ..releases.synthetic_log import SyntheticRelease
 
 _CONTENT: dict[explain.Released, str] = {
-    "variants of the log": "sequences of activities of the original log, with numbers of cases. It is not a copy of the "
+    "variants of the log": "sequences of activities of the original log, with numbers of {noun}. It is not a copy of the "
     "log: cases are renumbered, and rare sequences are missing.",
-    "any sequence": "sequences of activities, with numbers of cases. It is not a copy of the log: cases are renumbered, "
+    "any sequence": "sequences of activities, with numbers of {noun}. It is not a copy of the log: cases are renumbered, "
     "rare sequences are missing, and some need not occur in the original log.",
     "generated traces": f"a synthetic log. It is no copy of the log: no case in it is a real case. {explain.SYNTHETIC}",
     "pairs of activities": "a process map. It is not a copy of the log: it has no cases and no sequences, and rare pairs "
@@ -63,7 +64,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
-        f"It contains {_CONTENT[explain.released_by(mechanism)]}",
+        f"It contains {_CONTENT[explain.released_by(mechanism)].format(noun=count_noun(mechanism))}",
         *(segment if release.segment else []),
         *_about_events(release),
         *explain.service_in_words(mechanism),
@@ -80,7 +81,8 @@ def _about_events(release: Release) -> list[str]:
     if not isinstance(release, ReleasedLog):
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    counts = [explain.COUNT_IN_FILE[release.frequencies]] if isinstance(release, VariantRelease) else []
+    noun = count_noun(release.mechanism)
+    counts = [explain.COUNT_IN_FILE[release.frequencies].format(noun=noun)] if isinstance(release, VariantRelease) else []
     return [*counts, release.times_in_words, *cut]
 
 

@@ -143,12 +143,12 @@ class Decision:
         if kind == "synthetic log":
             return "A synthetic log is good for statements about many cases together."
         if self.coverage is None:
-            return "How many cases it covers is not known."
+            return f"How many {self.pairs} it covers is not known."
         least, most = self.coverage
         if least >= MOST:
-            return "It covers most of the cases."
+            return f"It covers most of the {self.pairs}."
         if most < MANY:
-            return "Fewer than half of the cases are covered: use it for the frequent variants only."
+            return f"Fewer than half of the {self.pairs} are covered: use it for the frequent variants only."
         return "It covers the frequent variants; many of the rare ones may be missing."
 
 
