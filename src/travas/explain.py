@@ -252,10 +252,12 @@ def pairs(mechanism: Mechanism, person: str = PERSON) -> str:
     return "cases" if mechanism.unit.is_case else "counted cases"
 
 
-def original_cases(mechanism: Mechanism, person: str = PERSON) -> str:
-    """Return what a measured number of cases counts: with a unit, not all cases of the log."""
-    unit = mechanism.unit
-    return "cases in the original log" if unit.is_case else f"counted cases (at most {unit.max_cases} per {person})"
+def original_cases(release: Release, person: str = PERSON) -> str:
+    """Return what a measured number of cases counts: with a unit or a segment, not all cases of the log."""
+    unit, segment = release.mechanism.unit, " of the segment" if release.segment else ""
+    if unit.is_case:
+        return f"cases{segment} in the original log"
+    return f"counted cases{segment} (at most {unit.max_cases} per {person})"
 
 
 def of_missing(estimate: Estimate | None, noun: str) -> str | None:

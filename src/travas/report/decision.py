@@ -59,7 +59,7 @@ class Decision:
         """The figures of what was released."""
         release, kind = self.release, kind_of(self.mechanism)
         if isinstance(release, MapRelease):
-            cases = f"{explain.original_cases(self.mechanism, self.person)}, as measured ({between(release.total)})"
+            cases = f"{explain.original_cases(release, self.person)}, as measured ({between(release.total)})"
             false = f"{release.expected_false_pairs:.1f} of them expected by noise alone"
             return (
                 Figure(f"{max(round(release.total.value), 0):,}", cases),
@@ -70,7 +70,7 @@ class Decision:
             return ()
         traces = Figure(f"{self.variants:,}", "variants")
         if isinstance(release, SyntheticRelease):
-            measured = f"{explain.original_cases(self.mechanism, self.person)}: {between(release.quality().cases)}"
+            measured = f"{explain.original_cases(release, self.person)}: {between(release.quality().cases)}"
             share = Figure(f"{release.share_released:.0%}", "of the cases have a variant of the original log")
             return Figure(f"{self.cases:,}", f"generated cases ({measured})"), traces, share
         if kind == "synthetic log":

@@ -242,7 +242,7 @@ def _facts(content: ReportContent) -> list[tuple[str, str]]:
     repeats = {one.activity: one.repeated.value for one in release.activities if one.repeated is not None}
     most = sorted((-number, activity_text(name)) for name, number in repeats.items() if number > 0)[:5]
     rework = ", ".join(f"{name} {round(-number):,}" for number, name in most)
-    cases = explain.original_cases(release.mechanism, content.person)
+    cases = explain.original_cases(release, content.person)
     return [
         ("Measurements", f"SHA-256 {release.measurements.digest}"),
         *([("Rework", f"{cases} that repeat an activity: {rework}")] if rework else []),
