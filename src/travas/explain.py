@@ -53,6 +53,12 @@ SYNTHETIC = (
     "No statement about a single generated trace is meaningful; statements about many of them together are."
 )
 
+SHARE_RELEASED = (
+    "of the cases have a variant that was frequent enough to be released; the others are generated, and may also occur in the "
+    "original log"
+)
+"""What the share of released variants in a synthetic log is a share of."""
+
 SERVICE_AND_WAITING = (
     "The service time of an event is the time from its start to its end; the waiting time is the time from the end of an event "
     "to the start of the next one, at least 0."
@@ -313,9 +319,8 @@ def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
         return ()
     if quality.noise_share > NOISY and release.share_released > MOSTLY:
         return (
-            f"{release.share_released:.0%} of the cases have a variant of the original log. {quality.noise_share:.0%} of what "
-            f"the other {others:.0%} were generated from is noise: a release of variants is expected to be slightly more "
-            "similar to the log.",
+            f"{release.share_released:.0%} {SHARE_RELEASED}. {quality.noise_share:.0%} of what the other {others:.0%} were "
+            "generated from is noise: a release of variants is expected to be slightly more similar to the log.",
         )
     if quality.noise_share < MOSTLY:
         return ()

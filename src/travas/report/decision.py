@@ -71,8 +71,8 @@ class Decision:
         traces = Figure(f"{self.variants:,}", "variants")
         if isinstance(release, SyntheticRelease):
             measured = f"{explain.original_cases(release, self.person)}: {between(release.quality().cases)}"
-            share = Figure(f"{release.share_released:.0%}", "of the cases have a variant of the original log")
-            return Figure(f"{self.cases:,}", f"generated cases ({measured})"), traces, share
+            share = Figure(f"{release.share_released:.0%}", explain.SHARE_RELEASED)
+            return Figure(f"{self.cases:,}", f"generated cases ({measured}; rare lengths are left out)"), traces, share
         if kind == "synthetic log":
             return Figure(f"{self.cases:,}", "generated cases"), traces
         if self.estimate is None:
