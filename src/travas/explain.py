@@ -11,7 +11,7 @@ from .log.questions import SERVICE
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
 from .releases.estimate import Estimate, keep_curve_of
-from .releases.release import Kind, ReleasedLog, count_noun, counted_of, details_of, kind_of, name_of
+from .releases.release import Kind, VariantRelease, count_noun, counted_of, details_of, kind_of, name_of
 from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
@@ -46,7 +46,7 @@ PERSON = "person"
 HALF = Fraction(1, 2)
 
 FEW_VARIANTS = 5
-"""A release with fewer variants is called nearly empty."""
+"""A release with fewer variants is called nearly empty, unless it covers most cases by its estimate."""
 
 SYNTHETIC = (
     "This is a synthetic log: its traces were generated from noisy measurements of the original log and need not occur in it. "
@@ -278,9 +278,11 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
     return f"roughly {low:,.0f} to {high:,.0f} {noun}, {MISSING_RESTS_ON}"
 
 
-def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> tuple[str, ...]:
+def of_emptiness(variants: int, mechanism: Mechanism, estimate: Estimate | None, noun: str = "") -> tuple[str, ...]:
     """Explain an empty or nearly empty release of variants, with remedies, from the release alone."""
-    if variants >= FEW_VARIANTS:
+    missing = None if estimate is None else estimate.missing_cases
+    covers_most = estimate is not None and missing is not None and sum(estimate.counts) > missing
+    if variants >= FEW_VARIANTS or covers_most:
         return ()
     many = (
         f"The release is nearly empty: it has only {number_of(variants, 'variants')}. Unless the process has hardly any "
@@ -308,7 +310,8 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         return () if cast("MapRelease", release).pairs else (EMPTY_MAP,)
     if kind_of(release.mechanism) == "synthetic log":
         return _warnings_of_synthetic_log(cast("SyntheticRelease", release))
-    return of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
+    variants = cast(VariantRelease, release)
+    return of_emptiness(len(variants.variants), release.mechanism, variants.estimate)
 
 
 def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:

@@ -129,7 +129,7 @@ class Decision:
         """Reasons against using the release, as far as they are known."""
         noun, kind = texts.counted_noun(self.mechanism, self.person), kind_of(self.mechanism)
         if kind == "variants":
-            return explain.of_emptiness(self.variants, self.mechanism, noun)
+            return explain.of_emptiness(self.variants, self.mechanism, self.estimate, noun)
         if self.release is not None:
             return explain.warnings_of(self.release)
         return (explain.EMPTY_SYNTHETIC,) if kind == "synthetic log" and not self.variants else ()
