@@ -54,7 +54,7 @@ def release_files(release: Path, kind: Kind = "variants") -> tuple[Path, ...]:
 
 def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     """Return the text of the README: public facts only."""
-    mechanism, alone = release.mechanism, "these segments" if release.segment else "this file"
+    mechanism = release.mechanism
     segment = [
         f"Only cases with {release.segment} were counted. The files of all segments were released together: ε and δ hold "
         "for all of them."
@@ -69,9 +69,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         *_about_events(release),
         *explain.service_in_words(mechanism),
         *(_about_generated(cast("SyntheticRelease", release), path) if kind_of(mechanism) == "synthetic log" else []),
-        *_protection(release),
-        f"Further releases of the same log add up: ε and δ hold for {alone} alone.",
-        f"To check it: travas verify {path.name}",
+        *_protection(release, path),
     ]
     return "\n".join(lines) + "\n"
 
@@ -117,8 +115,8 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     ]
 
 
-def _protection(release: Release) -> list[str]:
-    """For whom the guarantee holds, and for whom it does not."""
+def _protection(release: Release, path: Path) -> list[str]:
+    """For whom the guarantee holds, for whom it does not, and how to check it."""
     guarantee = release.guarantee
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         return [f"It has {explain.no_guarantee(guarantee)}"]
@@ -128,4 +126,11 @@ def _protection(release: Release) -> list[str]:
         if unit.is_case
         else f"Each {unit.noun} is protected as a whole; the release counts {explain.counted_per(unit, counted)}."
     )
-    return [explain.holds(guarantee), whom, explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.noun)]
+    return [
+        explain.holds(guarantee),
+        whom,
+        explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.noun),
+        "Further releases of the same log add up: ε and δ hold for "
+        f"{'these segments' if release.segment else 'this file'} alone.",
+        f"To check it: travas verify {path.name}",
+    ]
