@@ -34,7 +34,7 @@ def how_to_read(mechanism: Mechanism) -> list[str]:
     """What readers of a release get wrong most easily."""
     times = timestamp_kind(mechanism)
     words = {
-        "times": times == "generated" or kind_of(mechanism) == "process map",
+        "times": details_of(mechanism).times == "read",
         "numbers": bool(details_of(mechanism).numbers),
         "artificial": times == "artificial",
     }
