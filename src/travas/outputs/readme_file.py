@@ -87,7 +87,7 @@ def _about_events(release: Release) -> list[str]:
 def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     """What to know before a synthetic log is used: what is coarse, and what may be noise."""
     quality = release.quality()
-    stands_out = sum(not pair.weight.mostly_noise for pair in quality.pairs)
+    stands_out = sum(pair.used and not pair.weight.mostly_noise for pair in quality.pairs)
     known = [("steps", f"{stands_out:,} from one activity to the next stand out from the noise")]
     lines = [
         "What its measurements support, with 95 % intervals in quality():",
