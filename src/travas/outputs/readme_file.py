@@ -101,7 +101,8 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
         if attribute.is_number and attribute != SERVICE_TIMES:
             low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
             lines.append(
-                f"{attribute.name}: values from {high} on are written as {high}, those below {low} as {low} less one unit."
+                f"{attribute.name}: every value of {high} or more is written as {high}, every value below {low} as the same "
+                f"number below {low}."
             )
     noise = quality.mostly_noise
     if noise:
