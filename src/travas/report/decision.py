@@ -60,7 +60,7 @@ class Decision:
         release, kind = self.release, kind_of(self.mechanism)
         if isinstance(release, MapRelease):
             cases = f"{explain.original_cases(release, self.person)}, as measured ({between(release.total)})"
-            false = f"{release.expected_false_pairs:.1f} of them expected by noise alone"
+            false = f"about {round(release.expected_false_pairs, 1):g} of them expected by noise alone"
             return (
                 Figure(f"{max(round(release.total.value), 0):,}", cases),
                 Figure(f"{len(release.activities):,}", "activities"),

@@ -68,6 +68,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "reasons": _as_recorded(content.recorded.reason, content.reason, content),
         "sign_offs": _as_recorded(content.recorded.signed_off_by, content.signed_off_by, content),
         "noun": noun,
+        "delta_spent": rounded_up(guarantee.delta_spent, 3),
         "added": texts.protected_unit(guarantee.unit, person),
         "protected": texts.protected(mechanism, person),
         "several": texts.several(guarantee.unit),
