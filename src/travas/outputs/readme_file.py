@@ -80,7 +80,9 @@ def _about_events(release: Release) -> list[str]:
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
     noun = count_noun(release.mechanism)
-    counts = [explain.COUNT_IN_FILE[release.frequencies].format(noun=noun)] if isinstance(release, VariantRelease) else []
+    counts = (
+        [explain.COUNT_IN_FILE[release.frequencies].format(noun=noun)] if isinstance(release, VariantRelease) else []
+    )
     return [*counts, release.times_in_words, *cut]
 
 
