@@ -11,7 +11,7 @@ from .log.questions import SERVICE
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
 from .releases.estimate import Estimate, keep_curve_of
-from .releases.release import Kind, ReleasedLog, count_noun, counted_of, details_of, kind_of, name_of
+from .releases.release import Kind, VariantRelease, count_noun, counted_of, details_of, kind_of, name_of
 from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
@@ -46,12 +46,18 @@ PERSON = "person"
 HALF = Fraction(1, 2)
 
 FEW_VARIANTS = 5
-"""A release with fewer variants is called nearly empty."""
+"""A release with fewer variants is called nearly empty, unless it covers most cases by its estimate."""
 
 SYNTHETIC = (
     "This is a synthetic log: its traces were generated from noisy measurements of the original log and need not occur in it. "
     "No statement about a single generated trace is meaningful; statements about many of them together are."
 )
+
+SHARE_RELEASED = (
+    "of the cases have a variant that was frequent enough to be released; the others are generated, and may also occur in the "
+    "original log"
+)
+"""What the share of released variants in a synthetic log is a share of."""
 
 SERVICE_AND_WAITING = (
     "The service time of an event is the time from its start to its end; the waiting time is the time from the end of an event "
@@ -77,13 +83,13 @@ ABOUT_KIND: dict[Kind, str] = {"variants": "", "synthetic log": SYNTHETIC, "proc
 """What has to be known about a kind of release before its content is read."""
 
 COUNT_IN_FILE: dict[str, str] = {
-    "estimated": "The count in the file is the best estimate of the variant's own cases. Rare variants are not released, so "
-    "the total is smaller than the original log.",
+    "estimated": "The count in the file is the best estimate of the number of {noun} with the variant. Rare variants are not "
+    "released, so the total is smaller than that of the original log.",
     "spread": "The count in the file is the estimate plus a share of what is estimated as not released. It is meant for "
-    "similarity studies: it is not the number of cases of the variant, and the total is not the size of the original log.",
+    "similarity studies: it is not the number of {noun} with the variant, and the total is not that of the original log.",
     "noisy": "The count in the file is the noisy count, which is too large for most rare variants.",
 }
-"""What the counts of released variants in a file are, by `frequencies`."""
+"""What the counts of released variants in a file are, by `frequencies`; `noun` is what they are numbers of."""
 
 MISSING_RESTS_ON = (
     "if the number of rare variants follows Zipf's law. The release does not show how many rare variants the log has: a log "
@@ -136,9 +142,10 @@ def one_in(delta: Fraction) -> str:
 
 def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     """Explain ε in a sentence."""
+    exception = f", except with probability δ = {as_text(delta)}" if delta else ""
     return (
         f"Whether one {unit} is in the log or not changes the probability of any conclusion by at most the factor "
-        f"{factor(epsilon)}. {of_guess(epsilon, delta, unit)}"
+        f"{factor(epsilon)}{exception}. {of_guess(epsilon, delta, unit)}"
     )
 
 
@@ -199,7 +206,7 @@ def of_delta(delta: Fraction, unit: str, released: Released) -> str:
     if delta == 0:
         return "There is no exception to it."
     rare = f"A variant that only one {unit} has is released with a probability of at most {one_in(delta)}."
-    return rare if released == "variants of the log" else f"Except with a probability of at most {one_in(delta)}."
+    return rare if released == "variants of the log" else f"δ is a probability of at most {one_in(delta)}."
 
 
 def meaning(
@@ -251,10 +258,12 @@ def pairs(mechanism: Mechanism, person: str = PERSON) -> str:
     return "cases" if mechanism.unit.is_case else "counted cases"
 
 
-def original_cases(mechanism: Mechanism, person: str = PERSON) -> str:
-    """Return what a measured number of cases counts: with a unit, not all cases of the log."""
-    unit = mechanism.unit
-    return "cases in the original log" if unit.is_case else f"counted cases (at most {unit.max_cases} per {person})"
+def original_cases(release: Release, person: str = PERSON) -> str:
+    """Return what a measured number of cases counts: with a unit or a segment, not all cases of the log."""
+    unit, segment = release.mechanism.unit, " of the segment" if release.segment else ""
+    if unit.is_case:
+        return f"cases{segment} in the original log"
+    return f"counted cases{segment} (at most {unit.max_cases} per {person})"
 
 
 def of_missing(estimate: Estimate | None, noun: str) -> str | None:
@@ -269,9 +278,11 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
     return f"roughly {low:,.0f} to {high:,.0f} {noun}, {MISSING_RESTS_ON}"
 
 
-def of_emptiness(variants: int, mechanism: Mechanism, noun: str = "") -> tuple[str, ...]:
+def of_emptiness(variants: int, mechanism: Mechanism, estimate: Estimate | None, noun: str = "") -> tuple[str, ...]:
     """Explain an empty or nearly empty release of variants, with remedies, from the release alone."""
-    if variants >= FEW_VARIANTS:
+    missing = None if estimate is None else estimate.missing_cases
+    covers_most = estimate is not None and missing is not None and sum(estimate.counts) > missing
+    if variants >= FEW_VARIANTS or covers_most:
         return ()
     many = (
         f"The release is nearly empty: it has only {number_of(variants, 'variants')}. Unless the process has hardly any "
@@ -299,7 +310,8 @@ def warnings_of(release: Release) -> tuple[str, ...]:
         return () if cast("MapRelease", release).pairs else (EMPTY_MAP,)
     if kind_of(release.mechanism) == "synthetic log":
         return _warnings_of_synthetic_log(cast("SyntheticRelease", release))
-    return of_emptiness(len(cast(ReleasedLog, release).variants), release.mechanism)
+    variants = cast(VariantRelease, release)
+    return of_emptiness(len(variants.variants), release.mechanism, variants.estimate)
 
 
 def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
@@ -310,9 +322,8 @@ def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
         return ()
     if quality.noise_share > NOISY and release.share_released > MOSTLY:
         return (
-            f"{release.share_released:.0%} of the cases have a variant of the original log. {quality.noise_share:.0%} of what "
-            f"the other {others:.0%} were generated from is noise: a release of variants is expected to be slightly more "
-            "similar to the log.",
+            f"{release.share_released:.0%} {SHARE_RELEASED}. {quality.noise_share:.0%} of what the other {others:.0%} were "
+            "generated from is noise: a release of variants is expected to be slightly more similar to the log.",
         )
     if quality.noise_share < MOSTLY:
         return ()

@@ -43,7 +43,8 @@ def show_outcome(outcome: Outcome, cases: int | None, as_json: bool, files: dict
         parts += _charge(outcome.account)
     name = shlex.quote(str(outcome.outputs[0]))
     handed_over = report or f"for the data protection officer: travas report {name} -o report.html"
-    parts.append(f"next       travas verify {name}; {handed_over}")
+    if outcome.release.guarantee.standing is not Standing.NOT_ESTABLISHED:
+        parts.append(f"next       travas verify {name}; {handed_over}")
     facts = [release_facts(released, output, cases, outcome.account) for released, output in made]
     segments = {"segments": facts} if outcome.release.segment else {}
     answer(as_json, facts[0] | files | segments, *parts)

@@ -17,6 +17,7 @@ from ..releases.release import (
     Release,
     ReleasedLog,
     VariantRelease,
+    count_noun,
     counted_of,
     kind_of,
     released_attributes,
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from ..releases.synthetic_log import SyntheticRelease
 
 _CONTENT: dict[explain.Released, str] = {
-    "variants of the log": "sequences of activities of the original log, with numbers of cases. It is not a copy of the "
+    "variants of the log": "sequences of activities of the original log, with numbers of {noun}. It is not a copy of the "
     "log: cases are renumbered, and rare sequences are missing.",
-    "any sequence": "sequences of activities, with numbers of cases. It is not a copy of the log: cases are renumbered, "
+    "any sequence": "sequences of activities, with numbers of {noun}. It is not a copy of the log: cases are renumbered, "
     "rare sequences are missing, and some need not occur in the original log.",
     "generated traces": f"a synthetic log. It is no copy of the log: no case in it is a real case. {explain.SYNTHETIC}",
     "pairs of activities": "a process map. It is not a copy of the log: it has no cases and no sequences, and rare pairs "
@@ -53,7 +54,7 @@ def release_files(release: Path, kind: Kind = "variants") -> tuple[Path, ...]:
 
 def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     """Return the text of the README: public facts only."""
-    mechanism, alone = release.mechanism, "these segments" if release.segment else "this file"
+    mechanism = release.mechanism
     segment = [
         f"Only cases with {release.segment} were counted. The files of all segments were released together: ε and δ hold "
         "for all of them."
@@ -63,14 +64,12 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
-        f"It contains {_CONTENT[explain.released_by(mechanism)]}",
+        f"It contains {_CONTENT[explain.released_by(mechanism)].format(noun=count_noun(mechanism))}",
         *(segment if release.segment else []),
         *_about_events(release),
         *explain.service_in_words(mechanism),
         *(_about_generated(cast("SyntheticRelease", release), path) if kind_of(mechanism) == "synthetic log" else []),
-        *_protection(release),
-        f"Further releases of the same log add up: ε and δ hold for {alone} alone.",
-        f"To check it: travas verify {path.name}",
+        *_protection(release, path),
     ]
     return "\n".join(lines) + "\n"
 
@@ -80,14 +79,17 @@ def _about_events(release: Release) -> list[str]:
     if not isinstance(release, ReleasedLog):
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    counts = [explain.COUNT_IN_FILE[release.frequencies]] if isinstance(release, VariantRelease) else []
+    noun = count_noun(release.mechanism)
+    counts = (
+        [explain.COUNT_IN_FILE[release.frequencies].format(noun=noun)] if isinstance(release, VariantRelease) else []
+    )
     return [*counts, release.times_in_words, *cut]
 
 
 def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     """What to know before a synthetic log is used: what is coarse, and what may be noise."""
     quality = release.quality()
-    stands_out = sum(not pair.weight.mostly_noise for pair in quality.pairs)
+    stands_out = sum(pair.used and not pair.weight.mostly_noise for pair in quality.pairs)
     known = [("steps", f"{stands_out:,} from one activity to the next stand out from the noise")]
     lines = [
         "What its measurements support, with 95 % intervals in quality():",
@@ -101,7 +103,8 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
         if attribute.is_number and attribute != SERVICE_TIMES:
             low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
             lines.append(
-                f"{attribute.name}: values from {high} on are written as {high}, those below {low} as {low} less one unit."
+                f"{attribute.name}: every value of {high} or more is written as {high}, every value below {low} as the same "
+                f"number below {low}."
             )
     noise = quality.mostly_noise
     if noise:
@@ -115,8 +118,8 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     ]
 
 
-def _protection(release: Release) -> list[str]:
-    """For whom the guarantee holds, and for whom it does not."""
+def _protection(release: Release, path: Path) -> list[str]:
+    """For whom the guarantee holds, for whom it does not, and how to check it."""
     guarantee = release.guarantee
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         return [f"It has {explain.no_guarantee(guarantee)}"]
@@ -126,4 +129,11 @@ def _protection(release: Release) -> list[str]:
         if unit.is_case
         else f"Each {unit.noun} is protected as a whole; the release counts {explain.counted_per(unit, counted)}."
     )
-    return [explain.holds(guarantee), whom, explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.noun)]
+    return [
+        explain.holds(guarantee),
+        whom,
+        explain.of_epsilon(guarantee.epsilon, guarantee.delta, unit.noun),
+        "Further releases of the same log add up: ε and δ hold for "
+        f"{'these segments' if release.segment else 'this file'} alone.",
+        f"To check it: travas verify {path.name}",
+    ]

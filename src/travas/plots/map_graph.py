@@ -521,8 +521,8 @@ def _captions(release: MapRelease) -> tuple[str, ...]:
     guarantee, total = release.guarantee, release.total
     return (
         f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}. "
-        f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release.mechanism)} (95 %). "
-        f"About {release.expected_false_pairs:.1f} paths are expected to be there by noise alone.",
+        f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release)} (95 %). "
+        f"About {round(release.expected_false_pairs, 1):g} paths are expected to be there by noise alone.",
         *explain.service_in_words(release.mechanism),
     )
 

@@ -59,8 +59,8 @@ class Decision:
         """The figures of what was released."""
         release, kind = self.release, kind_of(self.mechanism)
         if isinstance(release, MapRelease):
-            cases = f"{explain.original_cases(self.mechanism, self.person)}, as measured ({between(release.total)})"
-            false = f"{release.expected_false_pairs:.1f} of them expected by noise alone"
+            cases = f"{explain.original_cases(release, self.person)}, as measured ({between(release.total)})"
+            false = f"about {round(release.expected_false_pairs, 1):g} of them expected by noise alone"
             return (
                 Figure(f"{max(round(release.total.value), 0):,}", cases),
                 Figure(f"{len(release.activities):,}", "activities"),
@@ -70,9 +70,9 @@ class Decision:
             return ()
         traces = Figure(f"{self.variants:,}", "variants")
         if isinstance(release, SyntheticRelease):
-            measured = f"{explain.original_cases(self.mechanism, self.person)}: {between(release.quality().cases)}"
-            share = Figure(f"{release.share_released:.0%}", "of the cases have a variant of the original log")
-            return Figure(f"{self.cases:,}", f"generated cases ({measured})"), traces, share
+            measured = f"{explain.original_cases(release, self.person)}: {between(release.quality().cases)}"
+            share = Figure(f"{release.share_released:.0%}", explain.SHARE_RELEASED)
+            return Figure(f"{self.cases:,}", f"generated cases ({measured}; rare lengths are left out)"), traces, share
         if kind == "synthetic log":
             return Figure(f"{self.cases:,}", "generated cases"), traces
         if self.estimate is None:
@@ -129,7 +129,7 @@ class Decision:
         """Reasons against using the release, as far as they are known."""
         noun, kind = texts.counted_noun(self.mechanism, self.person), kind_of(self.mechanism)
         if kind == "variants":
-            return explain.of_emptiness(self.variants, self.mechanism, noun)
+            return explain.of_emptiness(self.variants, self.mechanism, self.estimate, noun)
         if self.release is not None:
             return explain.warnings_of(self.release)
         return (explain.EMPTY_SYNTHETIC,) if kind == "synthetic log" and not self.variants else ()
@@ -143,12 +143,12 @@ class Decision:
         if kind == "synthetic log":
             return "A synthetic log is good for statements about many cases together."
         if self.coverage is None:
-            return "How many cases it covers is not known."
+            return f"How many {self.pairs} it covers is not known."
         least, most = self.coverage
         if least >= MOST:
-            return "It covers most of the cases."
+            return f"It covers most of the {self.pairs}."
         if most < MANY:
-            return "Fewer than half of the cases are covered: use it for the frequent variants only."
+            return f"Fewer than half of the {self.pairs} are covered: use it for the frequent variants only."
         return "It covers the frequent variants; many of the rare ones may be missing."
 
 

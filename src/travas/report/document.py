@@ -68,6 +68,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "reasons": _as_recorded(content.recorded.reason, content.reason, content),
         "sign_offs": _as_recorded(content.recorded.signed_off_by, content.signed_off_by, content),
         "noun": noun,
+        "delta_spent": rounded_up(guarantee.delta_spent, 3),
         "added": texts.protected_unit(guarantee.unit, person),
         "protected": texts.protected(mechanism, person),
         "several": texts.several(guarantee.unit),
@@ -242,7 +243,7 @@ def _facts(content: ReportContent) -> list[tuple[str, str]]:
     repeats = {one.activity: one.repeated.value for one in release.activities if one.repeated is not None}
     most = sorted((-number, activity_text(name)) for name, number in repeats.items() if number > 0)[:5]
     rework = ", ".join(f"{name} {round(-number):,}" for number, name in most)
-    cases = explain.original_cases(release.mechanism, content.person)
+    cases = explain.original_cases(release, content.person)
     return [
         ("Measurements", f"SHA-256 {release.measurements.digest}"),
         *([("Rework", f"{cases} that repeat an activity: {rework}")] if rework else []),

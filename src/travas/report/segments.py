@@ -50,7 +50,7 @@ def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row]
         for step in steps
     }
     shown = sorted(steps, key=lambda step: (-spread[step], step))[:STEPS]
-    return rows, [(step, [f"{found.get(step, 0.0):.0%}" for found in shares]) for step in shown]
+    return rows, [(step, [f"{found[step]:.0%}" if step in found else "–" for found in shares]) for step in shown]
 
 
 def _shares(content: ReportContent) -> Mapping[str, float]:

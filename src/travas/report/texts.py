@@ -34,7 +34,7 @@ def how_to_read(mechanism: Mechanism) -> list[str]:
     """What readers of a release get wrong most easily."""
     times = timestamp_kind(mechanism)
     words = {
-        "times": times == "generated" or kind_of(mechanism) == "process map",
+        "times": details_of(mechanism).times == "read",
         "numbers": bool(details_of(mechanism).numbers),
         "artificial": times == "artificial",
     }
@@ -87,9 +87,9 @@ def several(unit: PrivacyUnit) -> str:
     return "Persons with several cases" if unit.is_case else f"Persons with several values in the column {unit.name}"
 
 
-def frequencies(named: str, released: Released) -> str:
+def frequencies(named: str, released: Released, noun: str) -> str:
     """What the counts in the file are."""
-    return str(_TEXTS["frequencies"].get(released, COUNT_IN_FILE[named]))
+    return str(_TEXTS["frequencies"].get(released, COUNT_IN_FILE[named].format(noun=noun)))
 
 
 def budget(parameters: dict[str, Any]) -> str:

@@ -86,6 +86,8 @@ def pair_of(one: Path, other: Path | None = None) -> tuple[Path, Path | None]:
     """Find which of two files is the guarantee, or the file beside the only one."""
     if other is None:
         if not is_guarantee(one):
+            if not one.exists():
+                raise LogError(f"{one}: no such file; check the path")
             if not guarantee_path(one).is_file():
                 raise LogError(f"{one}: there is no {guarantee_path(one).name} beside it; also pass the guarantee file")
             return guarantee_path(one), one
