@@ -72,7 +72,7 @@ def _read_csv(path: Path) -> None:
         path, Reading(case="case_id", activity=("activity",), order="file", delimiter=",", quote='"')
     )
     text = path.read_bytes().decode("utf-8-sig", errors="replace")  # columns that are not read may be of other bytes
-    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if any(row)]
     case, activity = rows[0].index("case_id"), rows[0].index("activity")
     traces: dict[str, list[str]] = {}
     for row in rows[1:]:
