@@ -189,14 +189,20 @@ def test_init_asks_five_questions_where_nothing_is_stated(
 ) -> None:
     asked: list[str] = []
     answers = {"dataset": "clinic", "end_activity": "out; gone", "unit": "patient", "max_cases": "3", "epsilon": "2"}
+    refused = {"unit": ["case"], "max_cases": ["drei", "", "0"], "epsilon": ["eins", "-1"]}
 
     def prompt(text: str, default: str, show_default: bool) -> str:
+        if refused.get(text):
+            return refused[text].pop()
         asked.append(text)
         return answers.get(text, default)
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.prompt", prompt)
-    assert travas("init", "clinic.csv").code == 0
+    ran = travas("init", "clinic.csv")
+    assert ran.code == 0 and not any(refused.values())
+    assert "travas budget create clinic --epsilon 8 --delta 4e-6" in ran.out
+    assert travas("init", "clinic.csv").code == 2  # it exists: nothing is asked
     written = tomllib.loads((folder / "travas.toml").read_text())
     assert asked == ["dataset", "unit", "max_cases", "epsilon", "end_activity", "reason"]
     assert written["period"]["end_activity"] == ["out", "gone"] and written["account"] == {"dataset": "clinic"}
