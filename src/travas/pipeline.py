@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -27,8 +27,10 @@ from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
 from .explain import numbers
+from .log.abstraction import FULL
 from .log.log import Log, Roles
 from .log.options import SERVICE_TIMES, TimesRule
+from .log.rules import Rules
 from .mechanisms.mechanism import Mechanism, check_log, protecting
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
@@ -238,6 +240,8 @@ def run(
             caution(text)
         mechanism = _fitting(request, variants)
         logs = segments(variants, request.reading)
+        for text in _unmatched(request, variants, logs):
+            caution(text)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, policy, _charge_of(request, mechanism, variants.roles))
@@ -249,7 +253,7 @@ def run(
                     _released(request, mechanism, part, name) for part, name in zip(logs, names, strict=True)
                 )
                 for output, release in zip(outputs, releases, strict=False):  # without an output there are none
-                    output.write(release, request.about)
+                    output.write(release, (*request.about, *without_effect(release)))
                 end.enter_context(InterruptsDeferred())  # while names change it is too late: the run ends as usual
                 for output in outputs:
                     output.publish()
@@ -259,6 +263,40 @@ def run(
                     LOGGER.info("%s", Phase.DONE)
                     watch(Phase.DONE, 1.0)
     return outcome
+
+
+def without_effect(release: Release) -> tuple[str, ...]:
+    """Say which activities of its rules a release does not have. Public, as both are.
+
+    Args:
+        release: The release.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    if not (names := _named_by_rules(release.mechanism)):
+        return ()
+    missing = [shown(name) for name in names if name not in cast(Any, release).measurements.activities]
+    return (f"Rules about {', '.join(missing)} have no effect: not among the released activities.",) if missing else ()
+
+
+def _named_by_rules(mechanism: Mechanism) -> tuple[str, ...]:
+    rules = getattr(mechanism, "rules", None)
+    return rules.activities if isinstance(rules, Rules) else ()
+
+
+def _unmatched(request: Request, variants: Log, logs: Sequence[Log]) -> Iterator[str]:
+    """Say which stated names the log does not have. Confidential."""
+    reading, stated = request.reading, {"rules": _named_by_rules(request.mechanism)}
+    found = {each if isinstance(each, str) else each[0] for each in variants.alphabet}
+    if reading.period is not None and reading.abstraction == FULL:
+        stated["end_activity"] = reading.period.end_activity
+    for field, names in stated.items():
+        if missing := [shown(name) for name in names if name not in found]:
+            yield f"{field}: no event that was read has the activity {', '.join(missing)}; check the spelling"
+    for value, part in zip(reading.segments, logs, strict=False):  # without segments there is one log
+        if value != "other" and not len(part):
+            yield f"segments: no case that was read has {reading.by} = {shown(value)}; check the spelling"
 
 
 def _enter(phase: Phase, watch: Watch) -> None:

@@ -166,3 +166,10 @@ def test_the_command_line_a_project_and_the_report(tmp_path: Path, travas: Run) 
     facts = json.loads(travas("release", tmp_path / "travas.toml", "--json").out)
     assert [each["segment"] for each in facts["segments"]] == ["ward = A", "ward = B"]
     assert "ward = B" in (tmp_path / "releases" / "whole-log" / "release-B.xes.gz.report.html").read_text()
+
+
+def test_a_segment_without_cases_is_reported_before_the_charge() -> None:
+    said: list[str] = []
+    reading = Reading(**BY_WARD, segments=["A", "Bb", "other"])
+    run(Request(frame_of(LOG), Optimal(1, "1e-2"), reading), caution=said.append)
+    assert said[1:] == ["segments: no case that was read has ward = 'Bb'; check the spelling"]

@@ -40,6 +40,15 @@ def test_a_project_from_init_to_two_months_at_the_price_of_one(travas: Run, star
     assert json.loads(account.out)["datasets"][0]["spent"] == {"epsilon": "1", "delta": "1e-6"}
 
 
+def test_rules_about_activities_that_are_not_there_are_reported(travas: Run, start: Start, folder: Path) -> None:
+    start(mechanism="synthesis", end_activity=("out", "gnoe"), before=("in < vist",))
+    ran = travas("release", "--period", "2026-01", "--json")
+    assert ran.code == 0 and json.loads(ran.out)["rules"].startswith("Rules about 'vist' have no effect")
+    assert "Rules about 'vist'" in (folder / "releases" / "2026-01" / "release.json.README.txt").read_text()
+    assert "the activity 'vist'; check the spelling" in ran.err
+    assert "end_activity: no event that was read has the activity 'gnoe'" in ran.err
+
+
 def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start: Start, folder: Path) -> None:
     start()
     assert travas("release", "--period", "2026-01", "--quiet").code == 0
@@ -189,14 +198,20 @@ def test_init_asks_five_questions_where_nothing_is_stated(
 ) -> None:
     asked: list[str] = []
     answers = {"dataset": "clinic", "end_activity": "out; gone", "unit": "patient", "max_cases": "3", "epsilon": "2"}
+    refused = {"unit": ["case"], "max_cases": ["drei", "", "0"], "epsilon": ["eins", "-1"]}
 
     def prompt(text: str, default: str, show_default: bool) -> str:
+        if refused.get(text):
+            return refused[text].pop()
         asked.append(text)
         return answers.get(text, default)
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.prompt", prompt)
-    assert travas("init", "clinic.csv").code == 0
+    ran = travas("init", "clinic.csv")
+    assert ran.code == 0 and not any(refused.values())
+    assert "travas budget create clinic --epsilon 8 --delta 4e-6" in ran.out
+    assert travas("init", "clinic.csv").code == 2  # it exists: nothing is asked
     written = tomllib.loads((folder / "travas.toml").read_text())
     assert asked == ["dataset", "unit", "max_cases", "epsilon", "end_activity", "reason"]
     assert written["period"]["end_activity"] == ["out", "gone"] and written["account"] == {"dataset": "clinic"}

@@ -338,10 +338,10 @@ class Account:
         asked = in_words((spending.epsilon, spending.delta))
         if budget.composition == "exact":
             asked += f", for a total of δ = {rounded_up(max(map(budget.delta_used, together)), 4)}"
-        raise BudgetError(
-            f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released; use a smaller epsilon or "
-            "delta, or release nothing more about the same people"
-        )
+        remedy = "release nothing more about the same people" + (" in this year" if budget.span == "year" else "")
+        if self.left is None or self.left[0]:
+            remedy = f"use a smaller epsilon or delta, or {remedy}"
+        raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released; {remedy}")
 
     def _check_unit(self, release: Entry) -> None:
         """Refuse a unit, or a definition of a case, that is not that of the earlier releases."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -50,10 +51,10 @@ class Plan:
 
     def remarks(self) -> dict[str, str]:
         """Say when each rule holds, and what it gains."""
-        gain = f"{float(self._gain):.0%} more ε" if self._gain >= Fraction(1, 100) else "no significant gain"
+        gain = f"{float(self._gain):.0%} more ε; for `optimal`, with all releases fixed in advance"
         return {
             "basic": "always valid",
-            "exact": f"{gain}; for `optimal`, with all releases fixed in advance",
+            "exact": gain if self._gain >= Fraction(1, 100) else "no significant gain: use basic",
             "periods": "if every release counts the cases closed in another period; unit: case",
         }
 
@@ -87,7 +88,9 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
     total = exact_epsilon(epsilon), exact_delta(delta)
     basic = total[0] / releases, total[1] / releases
     candidates = [_largest(releases, *total, rounded_down(basic[1] * share, 3)) for share in _SHARES if basic[1]]
-    return Plan(releases, *total, basic, max([basic, *candidates]))
+    # a little more ε does not make up for half of δ: what is kept decides, and basic if that is the same
+    exact = min([basic, *candidates], key=lambda share: kept(*share) or (math.inf, math.inf))
+    return Plan(releases, *total, basic, exact)
 
 
 MOST = Fraction(95, 100)

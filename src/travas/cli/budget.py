@@ -117,7 +117,8 @@ def plan_releases(
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
             rows.append(("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)", ""))
-    title = f"Share of each of {planned.releases} releases of {numbers(planned.epsilon, planned.delta)}"
+    each = "one release" if number == 1 else f"each of {number} releases"
+    title = f"Share of {each} of {numbers(planned.epsilon, planned.delta)}"
     answer(as_json, facts, Table(title, rows), facts["recommendation"])
 
 

@@ -43,6 +43,7 @@ app = typer.Typer(
 )
 _PATIENCE = 3.0
 """For how many seconds another Ctrl-C changes nothing."""
+_BROKEN_PIPE = 141  # as shells report SIGPIPE: the output was closed before all of it was printed
 
 
 _command = partial(app.command, cls=HelpfulCommand, epilog=EXIT_CODES)
@@ -123,7 +124,9 @@ def _run() -> int:
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except SystemExit:
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):
+            return _BROKEN_PIPE
         raise
     except BaseException as error:  # a panic of Polars is not an Exception
         return _unexpected(error)

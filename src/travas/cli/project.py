@@ -14,6 +14,7 @@ import typer
 
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError, TravasError
 from ..settings.table import BY_NAME, SECTIONS
+from ..trusted.numbers import as_text, exact, exact_epsilon
 from .console import Table, answer, console, phases, print_caution, progress
 from .options import (
     AS_JSON,
@@ -80,7 +81,10 @@ def init(
 
     Example: travas init hospital.csv --set dataset=hospital --set reason="Decided on 3 May."
     """
+    from ..outputs.atomic import check_target
+
     if sys.stdin.isatty() and not (project.values or as_json or quiet):
+        check_target(output, existing(force))
         project = _asked(project)
     _diagnose(here(project, {"log": log}), output, force, as_json)
 
@@ -97,14 +101,30 @@ _QUESTIONS = {
 
 
 def _asked(project: Project) -> Project:
-    """Complete a new project by questions; the person and the largest number of cases are one."""
+    """Complete a new project by questions, each until its answer is valid; the person and `max_cases` are one."""
     for name, explanation in _QUESTIONS.items():
         if name != "max_cases" or "unit" in project.values:
             console().print(f"\n{explanation}")
-            given = str(typer.prompt(name, default=_BEGIN.get(name, ""), show_default=name in _BEGIN)).strip()
-            parts = tuple(part.strip() for part in given.split(";") if part.strip())
-            project = project.with_values({name: parts if name == "end_activity" else given or None})
+            answered = None
+            while answered is None:
+                answered = _answered(project, name)
+            project = answered
     return project
+
+
+def _answered(project: Project, name: str) -> Project | None:
+    """The project with the answer to a question; None if it was refused, which is printed."""
+    given = str(typer.prompt(name, default=_BEGIN.get(name, ""), show_default=name in _BEGIN)).strip()
+    parts = tuple(part.strip() for part in given.split(";") if part.strip())
+    try:
+        answered = project.with_values({name: parts if name == "end_activity" else given or None})
+        if name == "epsilon":
+            exact_epsilon(answered.required(name))
+        _ = (answered.with_values({"max_cases": 1}) if name == "unit" and given else answered).unit
+    except ParameterError as error:
+        console().print(str(error))
+        return None
+    return answered
 
 
 def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool) -> None:
@@ -149,6 +169,7 @@ def release(
     Example: travas release travas.toml --period 2026-02
     """
     from ..outputs.readme_file import release_files
+    from ..pipeline import without_effect
     from ..settings.project import Project
     from ..settings.series import make_release
     from .output import show_outcome
@@ -164,6 +185,8 @@ def release(
     with made.outcome.after_release():
         report, [readme, *_] = made.reports[0], release_files(made.outcome.outputs[0])
         files = {"period": made.period, "folder": str(made.folder), "report": str(report), "readme": str(readme)}
+        if ignored := dict.fromkeys(words for each in made.outcome.releases for words in without_effect(each)):
+            files["rules"] = " ".join(ignored)
         show_outcome(made.outcome, project.stated_cases, as_json, files, f"read and hand over {report}")
 
 
@@ -248,6 +271,7 @@ def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None) -> Iterat
             meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
             yield f"choose     {choice.name}, which the values leave open ({meanings})"
     if dataset := draft.stated("dataset"):
-        budget = f"travas budget create {shlex.quote(dataset)} --epsilon 1 --delta 1e-6"
-        yield f"budget     {budget}, if the ledger does not have it"
+        limits = (f"--{name} {as_text(4 * exact(draft.required(name), name))}" for name in ("epsilon", "delta"))
+        budget = f"travas budget create {shlex.quote(dataset)} {' '.join(limits)}"
+        yield f"budget     {budget}, if the ledger does not have it: four such releases"
     yield f"next       {before}read it, change it, then: {_release_command(file)}"

@@ -32,9 +32,9 @@ from ..outputs.guarantee_file import guarantee_path, measurements_path
 from ..plots.chevrons import chevrons
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, VariantRelease, details_of
+from ..releases.release import SEGMENT, Release, VariantRelease, details_of
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.engine import read
+from ..sources.engine import read, segments
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, load_release_json, merged
@@ -306,6 +306,7 @@ def compare(
             default those of the `Release` or its guarantee file. Metrics named `…_abstracted` use the original under these
             rules, all others the original.
         reading: How the original log is read. What it leaves at the default is as the release or its guarantee file states.
+            The release of a segment is compared with the cases of this segment.
         watch: Called with the phase and its share.
 
     Returns:
@@ -328,7 +329,8 @@ def compare(
         if field:
             remedy = "remove them" if rules else "remove all but fitness and precision"
             raise ParameterError(f"{field} are set but the release is a process map; {remedy}", field=field)
-        before = made.source.abstractions[0].of(_read_original(original, read_as, NO_DETAILS, progress))
+        cases = _read_original(original, read_as, made.segment, NO_DETAILS, progress)
+        before = made.source.abstractions[0].of(cases)
         watch("measuring", 0.0)
         return _of_map(before, made.source, names or ())
     details = NO_DETAILS
@@ -340,7 +342,7 @@ def compare(
         details = NO_DETAILS
     if rules is None:
         rules = made.abstractions if read_as.abstraction == FULL else (read_as.abstraction,)
-    before = _read_original(original, read_as, details, progress)
+    before = _read_original(original, read_as, made.segment, details, progress)
     watch("reading the released log", 0.0)
     after = _variants_of(made.source, attrs.evolve(read_as, abstraction=FULL))
     watch("measuring", 0.0)
@@ -513,6 +515,7 @@ class _Released:
     reading: Reading | None = None
     abstractions: tuple[Abstraction, ...] = (FULL,)
     frequencies: str = ""
+    segment: str = ""
 
     @classmethod
     def of(cls, released: Any) -> _Released:
@@ -521,7 +524,7 @@ class _Released:
         if isinstance(released, Release):
             counts = released.frequencies if isinstance(released, VariantRelease) else ""
             reading = None if released.reading is None else Reading.from_description(released.reading)
-            return cls(released, reading, released.used_abstractions, counts)
+            return cls(released, reading, released.used_abstractions, counts, released.segment)
         if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
             return cls(released)
         path = guarantee_path(Path(released))
@@ -530,7 +533,8 @@ class _Released:
             raise LogError(f"{released}: only the .json file of a process map can be compared; use it")
         is_log = stated.get("kind", "variants") == "variants"
         frequencies = str(stated["release"].get("frequencies", "")) if is_log else ""
-        return cls(released, stated_reading(stated, path), stated_abstractions(stated, path), frequencies)
+        segment = str((stated["release"].get("notices") or {}).get(SEGMENT, ""))
+        return cls(released, stated_reading(stated, path), stated_abstractions(stated, path), frequencies, segment)
 
 
 def _opened(path: Path) -> Release | None:
@@ -544,11 +548,22 @@ def _opened(path: Path) -> Release | None:
     return open_release(path) if has_measurements else None
 
 
-def _read_original(original: Any, reading: Reading, details: Details, progress: Callable[[float], None]) -> Log:
-    """Read the original log without an abstraction. Confidential."""
+def _read_original(
+    original: Any, reading: Reading, segment: str, details: Details, progress: Callable[[float], None]
+) -> Log:
+    """Read the original log, or the segment that was released, without an abstraction. Confidential."""
+    names = reading.named_segments
+    if not segment and len(names) == 1:
+        segment = names[0]  # as stated for the log of another tool; empty without segments
+    if segment not in names:
+        what = f"of the segment {shown(segment)}" if segment else "not of one segment"
+        raise ParameterError(f"by and segments do not fit the release, which is {what}; remove them", field="by")
     if isinstance(original, Log):
+        if segment:
+            raise LogError(f"the release is of the segment {shown(segment)}; pass the file of the original log")
         reading = Reading(unit=reading.unit, max_cases=reading.max_cases, counted=reading.counted)
-    return read(original, attrs.evolve(reading, abstraction=FULL, details=details), progress)
+    reading = attrs.evolve(reading, abstraction=FULL, details=details)
+    return segments(read(original, reading, progress), reading)[names.index(segment)]
 
 
 def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Log:
@@ -563,7 +578,7 @@ def _variants_of(released: Any, reading: Reading) -> Log:
     if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
         content = read_release(Path(released))
         return Log.from_mapping(merged(content.variants, content.counts), content.columns)
-    reading = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
+    reading = attrs.evolve(reading, unit=None, max_cases=None, counted=None, by=None, segments=(), details=NO_DETAILS)
     ours = Reading(activity=released_columns(reading.activity) if reading.activity else ())
     try:
         return read(released, ours)

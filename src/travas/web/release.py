@@ -146,7 +146,7 @@ def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
         return Ring(spent, 0, as_text(left[0]), "ε left")
     possible = min(have // cost for have, cost in zip(left, (release.epsilon, release.delta), strict=True) if cost)
     next_one = float(100 * release.epsilon / budget.epsilon) if possible else 0
-    return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "such releases\nleft")
+    return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "such releases\nafter this one")
 
 
 def _budget(ledger: Ledger, draft: Draft, release: Mechanism, errors: dict[str, str]) -> tuple[Ring, bool]:
