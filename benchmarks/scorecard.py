@@ -43,7 +43,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TRAVAS_DATA", HERE.parent.parent / "shared" / "data"))
-JOURNAL, RESULTS = HERE / "data" / "scorecard.jsonl", HERE / "results" / "scorecard.csv"
+JOURNAL, RESULTS = HERE / "data" / "scorecard.jsonl", HERE.parent / "docs" / "data" / "scorecard.csv"
 LOGS = (
     "sepsis receipt bpic2013-incidents bpic2020-prepaid-travel-cost bpic2012 hospital-billing bpic2013-closed-problems "
     "bpic2020-domestic-declarations bpic2020-request-for-payment road-traffic-fines bpic2017-w bpic2015-1"
