@@ -1,15 +1,10 @@
 """Values with conversion at the border: mypy sees what a constructor accepts (no `type: ignore` is needed here)."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 import travas
-from travas import ParameterError
-from travas.budget.account import Approval, Budget
+from travas.budget.account import Budget
 from travas.log.options import Attribute, BudgetShares, Times
 from travas.sources.period import Period
 
@@ -28,28 +23,3 @@ def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     assert Times(weekend=[6, 5, 5]).weekend == (5, 6)
     assert Attribute("age", bins=["0", 18, 65]).bins == (Fraction(0), Fraction(18), Fraction(65))
     assert BudgetShares(times="0.2").times == Fraction(1, 5)
-
-
-# ---- Text that is not valid UTF-8, which no file can hold, is refused where it is stated: by its name, before any charge.
-
-
-HALF = "x\ud800"
-
-STATED: dict[str, tuple[str, Callable[[], Any]]] = {
-    "alphabet": ("alphabet", lambda: travas.Synthesis(1, "1e-6", alphabet=["a", HALF])),
-    "attribute": ("attributes", lambda: travas.Attribute(HALF)),
-    "activity": ("activity", lambda: travas.Reading(activity=(HALF,))),
-    "where": ("where", lambda: travas.Reading(where=(("ward", HALF),))),
-    "end activity": ("end_activity", lambda: travas.Period("2025-01", end_activity=(HALF,))),
-    "group": ("abstraction", lambda: travas.Abstraction.from_json([{"group": [[HALF, "a"]]}])),
-    "only": ("abstraction", lambda: travas.Abstraction.from_json([{"only": ["a", HALF]}])),
-    "reason": ("reason", lambda: Approval(reason=HALF)),
-}
-
-
-@pytest.mark.parametrize("what", STATED)
-def test_it_is_refused_where_it_is_stated(what: str) -> None:
-    field, make = STATED[what]
-    with pytest.raises(ParameterError, match=f"^{field} is not valid UTF-8: .*; correct it$") as refused:
-        make()
-    assert refused.value.field == field
