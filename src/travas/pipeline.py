@@ -274,9 +274,8 @@ def without_effect(release: Release) -> tuple[str, ...]:
     Returns:
         A sentence, or nothing.
     """
-    if not (names := _named_by_rules(release.mechanism)):
-        return ()
-    missing = [shown(name) for name in names if name not in cast(Any, release).measurements.activities]
+    made, names = cast(Any, release), _named_by_rules(release.mechanism)
+    missing = [shown(name) for name in names if name not in made.measurements.activities]
     return (f"Rules about {', '.join(missing)} have no effect: not among the released activities.",) if missing else ()
 
 

@@ -101,30 +101,27 @@ _QUESTIONS = {
 
 
 def _asked(project: Project) -> Project:
-    """Complete a new project by questions, each until its answer is valid; the person and `max_cases` are one."""
+    """Complete a new project by questions; the person and the largest number of cases are one."""
     for name, explanation in _QUESTIONS.items():
         if name != "max_cases" or "unit" in project.values:
             console().print(f"\n{explanation}")
-            answered = None
-            while answered is None:
-                answered = _answered(project, name)
-            project = answered
+            project = _answered(project, name)
     return project
 
 
-def _answered(project: Project, name: str) -> Project | None:
-    """The project with the answer to a question; None if it was refused, which is printed."""
-    given = str(typer.prompt(name, default=_BEGIN.get(name, ""), show_default=name in _BEGIN)).strip()
-    parts = tuple(part.strip() for part in given.split(";") if part.strip())
-    try:
-        answered = project.with_values({name: parts if name == "end_activity" else given or None})
-        if name == "epsilon":
-            exact_epsilon(answered.required(name))
-        _ = (answered.with_values({"max_cases": 1}) if name == "unit" and given else answered).unit
-    except ParameterError as error:
-        console().print(str(error))
-        return None
-    return answered
+def _answered(project: Project, name: str) -> Project:
+    """The project with the answer to a question, which is asked until the answer is valid."""
+    while True:
+        given = str(typer.prompt(name, default=_BEGIN.get(name, ""), show_default=name in _BEGIN)).strip()
+        parts = tuple(part.strip() for part in given.split(";") if part.strip())
+        try:
+            answered = project.with_values({name: parts if name == "end_activity" else given or None})
+            if name == "epsilon":
+                exact_epsilon(answered.required(name))
+            _ = (answered.with_values({"max_cases": 1}) if name == "unit" and given else answered).unit
+            return answered
+        except ParameterError as error:
+            console().print(str(error))
 
 
 def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool) -> None:
