@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from .errors import number_of
+from .errors import number_of, shown
 from .log.questions import SERVICE
+from .log.rules import Rules
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
 from .releases.estimate import Estimate, keep_curve_of
@@ -449,3 +450,13 @@ def _values(quality: Quality, attribute: str) -> str:
         return "no value stands out from the noise"
     more = len(rows) - len(shown)
     return "cases (95 %): " + ", ".join(shown) + (f", and {more:,} more values" if more else "")
+
+
+def without_effect(release: Release) -> tuple[str, ...]:
+    """Say which activities of its rules a release does not have. Public, as both are."""
+    rules, measured = (
+        getattr(thing, name, None) for thing, name in ((release.mechanism, "rules"), (release, "measurements"))
+    )
+    names = rules.activities if isinstance(rules, Rules) and measured is not None else ()
+    missing = [shown(name) for name in names if name not in cast(Any, measured).activities]
+    return (f"Rules about {', '.join(missing)} have no effect: not among the released activities.",) if missing else ()

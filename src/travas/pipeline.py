@@ -26,7 +26,7 @@ from .budget.accounting import ChargedPeriod
 from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
-from .explain import numbers
+from .explain import numbers, without_effect
 from .log.abstraction import FULL
 from .log.log import Log, Roles
 from .log.options import SERVICE_TIMES, TimesRule
@@ -263,20 +263,6 @@ def run(
                     LOGGER.info("%s", Phase.DONE)
                     watch(Phase.DONE, 1.0)
     return outcome
-
-
-def without_effect(release: Release) -> tuple[str, ...]:
-    """Say which activities of its rules a release does not have. Public, as both are.
-
-    Args:
-        release: The release.
-
-    Returns:
-        A sentence, or nothing.
-    """
-    made, names = cast(Any, release), _named_by_rules(release.mechanism)
-    missing = [shown(name) for name in names if name not in made.measurements.activities]
-    return (f"Rules about {', '.join(missing)} have no effect: not among the released activities.",) if missing else ()
 
 
 def _named_by_rules(mechanism: Mechanism) -> tuple[str, ...]:

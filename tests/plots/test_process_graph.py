@@ -144,4 +144,4 @@ def test_both_logs_are_on_one_map() -> None:
     names = {node.key: node.name for node in graph.nodes}
     found = {(names[path.before], names[path.after]): (path.original, path.count) for path in graph.paths}
     assert found == {("start", "a"): (10, 8), ("a", "end"): (10, 0), ("b", "end"): (0, 3)}
-    assert graph.headline == "40 % of the steps are in"
+    assert graph.headline == "40 % of the original's steps are in the release"

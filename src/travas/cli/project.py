@@ -166,7 +166,6 @@ def release(
     Example: travas release travas.toml --period 2026-02
     """
     from ..outputs.readme_file import release_files
-    from ..pipeline import without_effect
     from ..settings.project import Project
     from ..settings.series import make_release
     from .output import show_outcome
@@ -182,8 +181,6 @@ def release(
     with made.outcome.after_release():
         report, [readme, *_] = made.reports[0], release_files(made.outcome.outputs[0])
         files = {"period": made.period, "folder": str(made.folder), "report": str(report), "readme": str(readme)}
-        if ignored := dict.fromkeys(words for each in made.outcome.releases for words in without_effect(each)):
-            files["rules"] = " ".join(ignored)
         show_outcome(made.outcome, project.stated_cases, as_json, files, f"read and hand over {report}")
 
 

@@ -608,7 +608,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str =
         for node in graph.nodes
     ]
     shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
-    words = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the steps are in"
+    words = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the original's steps are in the release"
     return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline or words)
 
 

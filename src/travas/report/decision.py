@@ -112,7 +112,8 @@ class Decision:
             return ("Activities that were not selected are one node, other; rare pairs are missing.",)
         if kind == "synthetic log":
             quality = self.release.quality() if isinstance(self.release, SyntheticRelease) else None
-            return explain.SYNTHETIC, *((f"Noise: {quality.in_words()}.",) if quality else ())
+            ignored = explain.without_effect(self.release) if self.release else ()
+            return explain.SYNTHETIC, *((f"Noise: {quality.in_words()}.",) if quality else ()), *ignored
         words = explain.of_missing(self.estimate, self.pairs)
         return (f"Not released: {words}." if words else "What is missing cannot be estimated from this file.",)
 

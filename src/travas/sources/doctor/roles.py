@@ -263,7 +263,7 @@ class RowChecks:
         """Yield what the rows are like."""
         table, search = self._table, self._search
         case, activity, time = search.case, search.activity, search.timestamp
-        yield Observation("size", number_of(table.height, "events"))
+        yield Observation("rows in the file", f"{table.height:,}")
         yield from self._missing([name for name in (case, activity, time) if name is not None])
         yield from self._decimals([name for name in (case, activity, time, *search.people) if name is not None])
         if case is None or activity is None:
