@@ -37,6 +37,7 @@ from ..outputs.atomic import atomic_output, check_target, locked
 from ..outputs.guarantee_file import file_digest
 from ..releases.release import Frequencies, ReleasedLog, VariantRelease, check_frequencies, counted_of
 from ..sources.engine import read
+from ..sources.files import unopened
 from ..sources.reading import DEFAULT_READING, Reading
 from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, whole_number
 from ..trusted.samplers import Seeded
@@ -242,9 +243,10 @@ def _log(name: str, given: Any, folder: Path) -> LogFile:
         stated["activity"] = tuple(stated["activity"])
     path = folder / file
     try:
-        return LogFile(name, path, Reading(**stated), file_digest(path)[:16])  # another log of this name is run again
-    except OSError as error:
-        raise LogError(f"{path}: cannot be opened ({error.strerror}); check `data` and `logs` of the grid") from None
+        digest = file_digest(path)[:16]  # another log of this name is run again
+    except (OSError, ValueError) as error:
+        raise unopened(path, error) from None
+    return LogFile(name, path, Reading(**stated), digest)
 
 
 def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) -> GridEntry:
