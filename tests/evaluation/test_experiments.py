@@ -155,7 +155,7 @@ def test_a_failure_is_a_result_and_counts_as_an_empty_release(
     [
         ("[logs]", "[logz]", "the key 'logz' is unknown"),
         ('mechanism = "optimal"', 'mechanism = "optimal"\nprune = 4', "mechanisms.ours: the key 'prune' is unknown"),
-        ('"small.csv"', '"missing.csv"', "missing.csv: cannot be opened"),
+        ('"small.csv"', '"missing.csv"', "missing.csv: no such file"),
         ("[[9, 12]]", "[[9]]", "tree: prune on small is a list; use one number or text, or a table of 1 rows"),
         ('"1", 0.1', '"100"', "ours on small: epsilon is 100: above 20"),
         ("on.small", "on.large", "the key 'large' is unknown"),
