@@ -38,7 +38,7 @@ from ..sources.engine import read, segments
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, load_release_json, merged
-from ..trusted.samplers import Seeded, uniform_below
+from ..trusted.samplers import Integers, Seeded, uniform_below
 from ..verification.opened import (
     load,
     open_map,
@@ -53,8 +53,7 @@ from .details import DetailComparison, compare_details, details_of_halves
 from .metrics import EdgeDifference, directly_follows_difference, fake_activities, sum_by
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 from typing import cast
 
 from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, released_map
@@ -479,7 +478,7 @@ def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]
     return Log.from_mapping(+counts, true.columns)
 
 
-def _rungs(true: Log, released: Log, abstractions: Sequence[Abstraction]) -> tuple[list[Grouped], NDArray[np.int64]]:
+def _rungs(true: Log, released: Log, abstractions: Sequence[Abstraction]) -> tuple[list[Grouped], Integers]:
     """Return the log under every rule, and for each variant the first rule that yields a released trace, or −1."""
     import numpy as np
 

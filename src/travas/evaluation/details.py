@@ -20,16 +20,14 @@ from ..releases.release import details_of, released_attributes, released_event_a
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
 from ..synthesis.event_times import hour_of_week, week_of, zone_of
-from ..trusted.samplers import Seeded, uniform_below
+from ..trusted.samplers import Floats, Integers, Seeded, uniform_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..log.options import Attribute, CaseColumn
     from ..sources.spark import SparkTotals
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+    Floats = Floats
+    Integers = Integers
 
 
 HOURS_PER_WEEK = 168

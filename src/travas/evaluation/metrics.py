@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ..errors import LogError, MissingExtraError, ParameterError, shown
 from ..log.traces import Activity, Trace
 from ..sources.engine import read
+from ..trusted.samplers import Floats
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +106,7 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
     return distances
 
 
-def _least_cost(costs: NDArray[np.float64], supply: list[int], demand: list[int]) -> float:
+def _least_cost(costs: Floats, supply: list[int], demand: list[int]) -> float:
     """Return the cost of the optimal transport of integer masses with equal totals, by POT's network simplex."""
     for backend in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):  # otherwise POT imports those that are installed
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")

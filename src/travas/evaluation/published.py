@@ -22,12 +22,11 @@ from ..mechanisms.utravas import MOST_SPLITS, UTravas
 from ..releases.release import VariantRelease
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.numbers import whole_number
-from ..trusted.samplers import DiscreteLaplace, RandomBytes, Seeded, happens, uniform_below
+from ..trusted.samplers import Booleans, DiscreteLaplace, Integers, RandomBytes, Seeded, happens, uniform_below
 from .metrics import relative_log_similarity
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 _TRIALS = 10  # trial releases for each number of splits
 
@@ -165,7 +164,7 @@ def geometric_up_to(most: int, rate: Fraction, random_bytes: RandomBytes) -> int
     return drawn
 
 
-def choose(number: int, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+def choose(number: int, size: int, random_bytes: RandomBytes) -> Integers:
     """Draw `number` distinct indexes of 0..size−1, every set equally likely: Floyd's algorithm, one draw each."""
     import numpy as np
 
@@ -188,18 +187,18 @@ class _Rules:
         self._always_after = (after == cases[:, None]) & others  # [a, b]: b comes after a's first occurrence
         self._always_before = (cases[:, None] == after.T) & others  # [a, b]: b comes before a's last occurrence
         first = trie.children(trie.root())
-        self._starts: NDArray[np.bool_] = trie.ending(first) + trie.going_on(first) > 0
+        self._starts: Booleans = trie.ending(first) + trie.going_on(first) > 0
 
-    def broken_by_symbol(self, prefixes: Prefixes) -> NDArray[np.bool_]:
+    def broken_by_symbol(self, prefixes: Prefixes) -> Booleans:
         """Return for every prefix and symbol whether adding it violates a rule."""
         if prefixes.symbols.shape[1] == 0:
             return ~self._starts[None, :]
         _, last = first_and_last(prefixes.symbols, len(self._starts))
         needed = (last < 0).astype("float32") @ self._always_before.T.astype("float32") > 0
-        broken: NDArray[np.bool_] = ~allowed_after(prefixes, self._may_follow) | needed
+        broken: Booleans = ~allowed_after(prefixes, self._may_follow) | needed
         return broken
 
-    def broken_by_end(self, prefixes: Prefixes) -> NDArray[np.bool_]:
+    def broken_by_end(self, prefixes: Prefixes) -> Booleans:
         """Return for every prefix whether it lacks an activity that always follows one of its activities."""
         import numpy as np
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..errors import LogError, ParameterError, check_encodable
 from ..trusted.guarantee import Counted, PrivacyUnit
 from ..trusted.numbers import typed_whole_number, whole_number
+from ..trusted.samplers import Booleans, Integers
 from .traces import CODE, Codes, keys_of
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ class FlatLog:
     """
 
     alphabet: Sequence[Activity]
-    codes: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    origin: NDArray[np.int64] | None = None
+    codes: Integers
+    lengths: Integers
+    origin: Integers | None = None
 
     @classmethod
     def of(cls, variants: Log) -> FlatLog:
@@ -51,24 +52,24 @@ class FlatLog:
         codes = np.frombuffer(b"".join(variants.keys), CODE).astype(np.int64)
         return cls(variants.alphabet, codes, variants.lengths())
 
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Integers:
         """The index of the trace of each event."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
-    def positions(self) -> NDArray[np.int64]:
+    def positions(self) -> Integers:
         """The index of each event in its trace, from 0."""
         return np.arange(len(self.codes)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
 
-    def where(self, kept: NDArray[np.bool_]) -> FlatLog:
+    def where(self, kept: Booleans) -> FlatLog:
         """Return the traces with only these events."""
         lengths = np.bincount(self.rows()[kept], minlength=len(self.lengths))
         return replace(self, codes=self.codes[kept], lengths=lengths, origin=self._moved(kept))
 
-    def reordered(self, order: NDArray[np.int64]) -> FlatLog:
+    def reordered(self, order: Integers) -> FlatLog:
         """Return the traces with their events in another order, which must not move events to other traces."""
         return replace(self, codes=self.codes[order], origin=self._moved(order))
 
-    def _moved(self, index: NDArray[Any]) -> NDArray[np.int64] | None:
+    def _moved(self, index: NDArray[Any]) -> Integers | None:
         return None if self.origin is None else self.origin[index]
 
     def compact(self) -> FlatLog:
@@ -251,7 +252,7 @@ class Only(FileStep):
     def apply(self, flat: FlatLog) -> FlatLog:
         return flat.where(self._named(flat)[flat.codes])
 
-    def _named(self, flat: FlatLog) -> NDArray[np.bool_]:
+    def _named(self, flat: FlatLog) -> Booleans:
         activities = set(self.activities)
         return np.array([name in activities for name in _one_column(self, flat)], dtype=bool)
 
@@ -497,20 +498,20 @@ class Grouped:
     """A generalised log, and for every original variant the index of its key, or −1. Confidential."""
 
     variants: Log
-    groups: NDArray[np.int64]
+    groups: Integers
 
-    def counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counts(self, counts: Integers) -> Integers:
         """Return the number of cases of each key, from those of the original variants."""
         return _sums(self.groups, counts, len(self.variants))
 
-    def among(self, indices: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def among(self, indices: Integers) -> Booleans:
         """Return which original variants have one of these keys."""
         selected = np.zeros(len(self.variants) + 1, dtype=bool)  # the last one is for −1
         selected[indices] = True
         return np.asarray(selected[self.groups])
 
 
-def _sums(groups: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _sums(groups: Integers, counts: Integers, size: int) -> Integers:
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, groups[groups >= 0], counts[groups >= 0])
     return sums

@@ -8,10 +8,10 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, LogError, ParameterError, check_encodable, confidential_repr, is_encodable, shown
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
+from ..trusted.samplers import Integers
 from .abstraction import FULL, Abstraction
 from .traces import CODE, CODE_BYTES, Activity, AnyTrace, Codes, Trace
 
@@ -57,7 +57,7 @@ class Log:
 
     alphabet: Sequence[Activity]
     keys: Sequence[bytes]
-    counts: NDArray[np.int64]
+    counts: Integers
     columns: tuple[str, ...] = ("concept:name",)
     notes: tuple[str, ...] = ()
     abstraction: Abstraction = FULL
@@ -93,7 +93,7 @@ class Log:
         alphabet = self.alphabet
         return [tuple(map(alphabet.__getitem__, np.frombuffer(self.keys[i], CODE).tolist())) for i in indexes]
 
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Integers:
         """Return the number of events of each variant.
 
         Returns:
@@ -176,7 +176,7 @@ class Log:
         return cls(list(codes), keys, np.array(counts, dtype=np.int64), columns, notes)
 
 
-def check_number_of_cases(counts: NDArray[np.int64]) -> None:
+def check_number_of_cases(counts: Integers) -> None:
     """Raise LogError if there are more than `MAX_CASES` cases, of which no sum would be exact."""
     if sum(counts.tolist()) > MAX_CASES:  # integers of Python, which cannot overflow
         raise LogError(f"the log has more than {MAX_CASES:,} cases, the largest number supported {CONFIDENTIAL}")

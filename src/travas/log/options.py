@@ -9,12 +9,11 @@ from fractions import Fraction
 from typing import Literal
 
 import attrs
-import numpy as np
 from attrs.validators import optional
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_encodable, one_of, shown
 from ..trusted.numbers import Number, as_text, exact, is_whole_number, whole_number
+from ..trusted.samplers import Booleans, Floats, Integers
 from .calendar import FIRST_MONDAY, WEEK_DAYS, WEEKS, check_zone
 from .questions import SERVICE, SERVICE_EDGES, check_edges
 
@@ -236,8 +235,8 @@ class CaseColumn:
 
     attribute: str
     kind: Literal["text", "whole number", "number"]
-    values: NDArray[np.int64] | NDArray[np.float64]
-    missing: NDArray[np.bool_]
+    values: Integers | Floats
+    missing: Booleans
     texts: tuple[str, ...] = ()
 
     @property

@@ -16,11 +16,9 @@ from itertools import pairwise
 from math import isfinite, isqrt
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import ParameterError, shown
 from ..trusted.numbers import whole_number
+from ..trusted.samplers import Integers
 from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK
 from .traces import Activity
 
@@ -406,7 +404,7 @@ class Totals(Protocol):
     def details(self) -> Details:
         """What was read: questions about anything else cannot be answered."""
 
-    def sums(self, question: CellQuestion) -> NDArray[np.int64]:
+    def sums(self, question: CellQuestion) -> Integers:
         """Return what all cases add to the cells of a question, of its `shape`. Confidential."""
 
     def value_sums(self, question: AttributeValues | EventValues) -> dict[str | None, int]:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, are_texts, shown, text_tuple
 from ..trusted.contributions import cells
+from ..trusted.samplers import Booleans
 from .calendar import WEEK_DAYS, duration
 from .traces import Activity
 
@@ -78,7 +78,7 @@ class Rules:
         return tuple(made)
 
     @property
-    def open_hours(self) -> NDArray[np.bool_]:
+    def open_hours(self) -> Booleans:
         """Whether events can happen, by hour of the week from Monday on."""
         is_open = np.full((WEEK_DAYS, _HOURS), self.hours is None)
         for text in () if self.hours is None else str(self.hours).split(","):
@@ -120,7 +120,7 @@ def coded_pairs(pairs: Iterable[tuple[str, str]], activities: Sequence[Activity]
     return tuple((pair[0], pair[1]) for pair in coded if len(pair) == 2)
 
 
-def possible_cells(activities: Sequence[Activity], rules: Rules | None) -> NDArray[np.bool_]:
+def possible_cells(activities: Sequence[Activity], rules: Rules | None) -> Booleans:
     """Which transitions the rules allow, by state and symbol: Lemma 14 of docs/mechanisms/synthesis.md."""
     allowed = cells(len(activities))
     rules = rules or NO_RULES

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..trusted.samplers import Integers
+
 Activity = str | tuple[str, ...]
 """A name, or a tuple of names if an activity has several columns. Never a joined string."""
 
@@ -44,7 +46,7 @@ CODE = "uint32"
 CODE_BYTES = 4
 
 
-def keys_of(codes: NDArray[Any], lengths: NDArray[np.int64]) -> list[bytes]:
+def keys_of(codes: NDArray[Any], lengths: Integers) -> list[bytes]:
     """Return the keys of traces of these lengths, whose codes are one after another."""
     content, ends = codes.astype(CODE, copy=False).tobytes(), (np.cumsum(lengths) * CODE_BYTES).tolist()
     return [content[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]

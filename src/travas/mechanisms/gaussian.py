@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
@@ -26,6 +25,7 @@ from ..trusted.contributions import CodedTraces, activity_sums
 from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
 from ..trusted.losses import Losses, Measurements
 from ..trusted.numbers import as_text
+from ..trusted.samplers import Booleans, Integers
 from ..trusted.stage_check import Draws, GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
 from .mechanism import Mechanism
@@ -120,14 +120,12 @@ StageOf = Callable[[str], Stage]
 class Noisy(Protocol):
     """Adds the noise of a stage to its sums, once."""
 
-    def __call__(
-        self, name: str, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None, /
-    ) -> NDArray[np.int64]: ...
+    def __call__(self, name: str, sums: Integers, where: Booleans | None = None, /) -> Integers: ...
 
 
 def answered(
     totals: Totals, stage_of: StageOf, noisy: Noisy, name: str, kind: Callable[..., CellQuestion], **options: Any
-) -> NDArray[np.int64]:
+) -> Integers:
     """What all cases add to the cells of a question of this kind, with the noise of the stage of this name."""
     return noisy(name, totals.sums(kind(contribution=stage_of(name).contribution, **options)))
 
@@ -140,7 +138,7 @@ def coded(variants: Log) -> CodedTraces:
 
 def coded_for(
     activities: tuple[Activity, ...], alphabet: Sequence[Activity], log: CodedTraces
-) -> tuple[NDArray[np.int64], CodedTraces]:
+) -> tuple[Integers, CodedTraces]:
     """The codes of activities, and the traces with these codes: a public activity that the log lacks gets a code of its own."""
     code_of = {activity: code for code, activity in enumerate(alphabet)}
     codes = [code_of.setdefault(activity, len(code_of)) for activity in activities]

@@ -22,7 +22,7 @@ from ..search.table_builders import laplace_table
 from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text, whole_number
-from ..trusted.samplers import DiscreteLaplace, RandomBytes
+from ..trusted.samplers import Booleans, DiscreteLaplace, Integers, RandomBytes
 from ..trusted.tables import Noise
 from .mechanism import Mechanism, parameters_of, unit_terms_of
 
@@ -61,7 +61,7 @@ class TwoSidedNoise:
         if self.table is None:
             _ = self._laplace
 
-    def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+    def draw(self, size: int, random_bytes: RandomBytes) -> Integers:
         """Draw independent values of the noise."""
         if self.table is None:
             return self._laplace.draw(size, random_bytes)
@@ -102,12 +102,12 @@ class Prefixes:
     """Prefixes of one length: the symbols of each, a row, and its node in the true tree."""
 
     symbols: NDArray[np.int32]
-    nodes: NDArray[np.int64]
+    nodes: Integers
 
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def at(self, indexes: NDArray[np.int64]) -> Prefixes:
+    def at(self, indexes: Integers) -> Prefixes:
         return Prefixes(self.symbols[indexes], self.nodes[indexes])
 
 
@@ -116,14 +116,14 @@ class Candidates:
     """Prefixes one symbol longer than others: their parents, symbols and nodes."""
 
     parents: Prefixes
-    parent: NDArray[np.int64]
-    symbol: NDArray[np.int64]
-    nodes: NDArray[np.int64]
+    parent: Integers
+    symbol: Integers
+    nodes: Integers
 
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def at(self, indexes: NDArray[np.int64]) -> Prefixes:
+    def at(self, indexes: Integers) -> Prefixes:
         """Return the selected prefixes."""
         rows = self.parents.symbols[self.parent[indexes]]
         added = self.symbol[indexes, None].astype(np.int32)
@@ -172,7 +172,7 @@ class Trie:
     def root(self) -> Prefixes:
         return Prefixes(np.empty((1, 0), dtype=np.int32), np.zeros(1, dtype=np.int64))
 
-    def children(self, parents: Prefixes, may: NDArray[np.bool_] | None = None) -> Candidates:
+    def children(self, parents: Prefixes, may: Booleans | None = None) -> Candidates:
         """Return every prefix extended by every symbol, in canonical order; only those with `may[prefix, symbol]`."""
         size, width = len(parents), len(self.alphabet)
         if may is None:
@@ -181,7 +181,7 @@ class Trie:
             parent, symbol = np.nonzero(may)
         return Candidates(parents, parent, symbol, self._step(parents.nodes[parent], symbol))
 
-    def _step(self, nodes: NDArray[np.int64], symbols: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _step(self, nodes: Integers, symbols: Integers) -> Integers:
         """Return the nodes one symbol further, or NOWHERE."""
         wanted = nodes * len(self.alphabet) + symbols
         index = np.searchsorted(self._edges, wanted)
@@ -190,11 +190,11 @@ class Trie:
         exists[exists] = self._edges[index[exists]] == wanted[exists]
         return np.where(exists, index + 1, NOWHERE)
 
-    def ending(self, prefixes: Prefixes | Candidates) -> NDArray[np.int64]:
+    def ending(self, prefixes: Prefixes | Candidates) -> Integers:
         """Return the number of cases that end at each of these prefixes."""
         return self._ending[prefixes.nodes]  # NOWHERE is the last index: no cases
 
-    def going_on(self, prefixes: Prefixes | Candidates) -> NDArray[np.int64]:
+    def going_on(self, prefixes: Prefixes | Candidates) -> Integers:
         """Return the number of cases that continue after each of these prefixes."""
         return self._going_on[prefixes.nodes]
 
@@ -261,7 +261,7 @@ class Tree(Mechanism):
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
 
-    def _allowed(self, variants: Log, trie: Trie) -> NDArray[np.bool_] | None:
+    def _allowed(self, variants: Log, trie: Trie) -> Booleans | None:
         """Whether one activity may follow another: `allowed[a, b]`; None if it always may."""
         return None
 
@@ -338,7 +338,7 @@ class PrefixTree(Tree):
     _name = "prefix-tree"
 
 
-def allowed_after(prefixes: Prefixes, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def allowed_after(prefixes: Prefixes, allowed: Booleans) -> Booleans:
     """Return for every prefix and symbol whether the symbol may follow each activity of the prefix."""
     may = np.ones((len(prefixes), len(allowed)), dtype=bool)
     for position in range(prefixes.symbols.shape[1]):

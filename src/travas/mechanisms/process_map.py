@@ -11,8 +11,6 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
@@ -27,6 +25,7 @@ from ..releases.release import Kind
 from ..search.calibration import StagePlan
 from ..trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from ..trusted.numbers import as_text
+from ..trusted.samplers import Integers
 from ..trusted.stage_check import GaussianNoise
 from ..trusted.stages import Selection
 from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, answered, coded, coded_for
@@ -155,7 +154,7 @@ class ProcessMap(GaussianMechanism):
         by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         return tuple(sorted(by_sum[:MOST_ACTIVITIES])) if self.alphabet is None else self.alphabet
 
-    def _measure_rework(self, labelled: CodedTraces, cap: int, noisy: Noisy) -> NDArray[np.int64]:
+    def _measure_rework(self, labelled: CodedTraces, cap: int, noisy: Noisy) -> Integers:
         """R: cases that have an activity, and cases that repeat it."""
         activities = labelled.activities - 1
         most = map_numbers.rework_cap(cap, activities)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..log.log import Log
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
+from ..trusted.samplers import Booleans, Integers
 from .mechanism import parameters_of
 from .prefix_tree import Tree, Trie, TwoSidedNoise, tree_parameters
 
@@ -52,7 +53,7 @@ class SaCoFa(Tree):
         """The rules, which nothing is claimed to reach, and the levels."""
         return (Step(self.epsilon * RULES_SHARE), *super().losses())
 
-    def _allowed(self, variants: Log, trie: Trie) -> NDArray[np.bool_]:
+    def _allowed(self, variants: Log, trie: Trie) -> Booleans:
         """Return whether b may follow a: not if its noisy number of cases is too low for `prune` cases."""
         size = len(trie.alphabet)
         noise = self._rules_noise(size)
@@ -79,9 +80,7 @@ def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int3
     return first, last
 
 
-def eventually_follows(
-    variants: Log, trie: Trie, max_length: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def eventually_follows(variants: Log, trie: Trie, max_length: int | None) -> tuple[Integers, Integers]:
     """Count the cases with b after the first a, [a, b], and those with a, optionally of truncated traces. Confidential."""
     width = len(trie.alphabet)
     after, cases = np.zeros((width, width), dtype=np.int64), np.zeros(width, dtype=np.int64)

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
@@ -25,7 +24,7 @@ from ..search.table_builders import check_buildable, optimal_table, predicted_le
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
-from ..trusted.samplers import RandomBytes
+from ..trusted.samplers import Integers, RandomBytes
 from ..trusted.tables import Noise, NoiseTable
 from .mechanism import Mechanism, parameters_of, unit_terms_of
 
@@ -129,9 +128,7 @@ class PartitionSelection(Mechanism):
             return self._guarantee(self.noise.delta_spent, Standing.VERIFIED)
         return self._guarantee(self.noise.delta_spent * self._step.factor, Standing.PROVEN)
 
-    def select(
-        self, counts: NDArray[np.int64], random_bytes: RandomBytes
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def select(self, counts: Integers, random_bytes: RandomBytes) -> tuple[Integers, Integers]:
         """Return the indexes of the counts that are kept, and their noisy counts. A count of zero is never kept.
 
         Args:

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, shown
 from ..log import questions
@@ -48,7 +47,7 @@ from ..trusted.contributions import CodedTraces, context_sums, length_sums, tran
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
-from ..trusted.samplers import Seeded
+from ..trusted.samplers import Integers, Seeded
 from ..trusted.stages import Group, Selection, Stage
 from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, StageOf, answered, coded, coded_for
 from .mechanism import parameters_of
@@ -397,7 +396,7 @@ def measure_attribute(
 
 def _selected(
     sums: Mapping[str | None, int], stage: Stage, noisy: Noisy, *others: None
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+) -> tuple[tuple[str, ...], Integers]:
     """The values whose noisy sum exceeds the threshold; and their noisy sums, followed by those of others."""
     candidates = sorted(value for value in sums if value is not None and value != OTHER)
     drawn = noisy(stage.name, np.array([sums.get(value, 0) for value in (*candidates, *others)], dtype=np.int64))
@@ -422,7 +421,7 @@ def measure_event_attribute(
     return EventAttributeMeasurements(attribute, values, selected, by_activity)
 
 
-def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> NDArray[np.int64]:
+def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> Integers:
     """Sums of the selected values, of all others together, and of missing ones."""
     sums = totals.value_sums(questions.AttributeValues(contribution=stage.contribution, attribute=name))
     selected = [sums.get(value, 0) for value in values]

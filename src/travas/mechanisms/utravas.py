@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.log import Log
@@ -19,7 +18,7 @@ from ..search.table_builders import travas_threshold
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
-from ..trusted.samplers import RandomBytes
+from ..trusted.samplers import Integers, RandomBytes
 from .mechanism import Mechanism, parameters_of
 from .selection import Travas
 
@@ -106,9 +105,7 @@ def _estimate(
     return measured(noisy, tuple(intervals))
 
 
-def merged_runs(
-    run: Travas, splits: int, counts: NDArray[np.int64], random_bytes: RandomBytes
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def merged_runs(run: Travas, splits: int, counts: Integers, random_bytes: RandomBytes) -> tuple[Integers, Integers]:
     """Return the indexes of the variants that some run kept, and their mean frequencies as whole numbers ≥ 1."""
     total = np.zeros(len(counts))
     times = np.zeros(len(counts), dtype=np.int64)

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import explain
 from ..log.calendar import SECOND
@@ -26,6 +25,7 @@ from ..releases.process_map import MapNode, MapRelease, NodeKind
 from ..releases.release import Release, ReleasedLog
 from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.numbers import as_text
+from ..trusted.samplers import Floats, Integers
 from .svg import activity_text, fitted, scale, text_width, wrapped
 
 START, END = "start", "end"
@@ -558,7 +558,7 @@ def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
 
 
 def _generated_times(
-    release: SyntheticRelease, moments: NDArray[np.int64]
+    release: SyntheticRelease, moments: Integers
 ) -> tuple[dict[tuple[str, str], Quartiles], dict[str, float], Throughput]:
     """Quartiles of the generated times of every pair of activities, median service times, and times of all cases."""
     codes: dict[str, int] = {}
@@ -586,7 +586,7 @@ def _generated_times(
     return found, service, Throughput(tuple(shares.tolist()), _quartiles(cases))
 
 
-def _quartiles(seconds: NDArray[np.float64]) -> Quartiles:
+def _quartiles(seconds: Floats) -> Quartiles:
     return Quartiles(*np.quantile(seconds, (0.25, 0.5, 0.75)).tolist())
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..trusted.samplers import Floats, Integers
 from ..trusted.tables import NoiseTable
 
 if TYPE_CHECKING:
@@ -188,11 +189,11 @@ class _Chances:
         self._kept = np.concatenate(([0.0], kept, [1.0]))
         self._sums = np.cumsum(self._kept)
 
-    def kept(self, cases: NDArray[Any]) -> NDArray[np.float64]:
+    def kept(self, cases: NDArray[Any]) -> Floats:
         """Return π: the probability that a variant of `cases` cases is released, which is P[N ≤ cases]."""
         return np.asarray(self._kept[np.clip(cases - self.least + 1, 0, self.length)])
 
-    def kept_up_to(self, cases: NDArray[Any]) -> NDArray[np.float64]:
+    def kept_up_to(self, cases: NDArray[Any]) -> Floats:
         """Return Σ π(n) over n ≤ cases."""
         beyond = np.maximum(cases - self.least + 1 - self.length, 0)
         return np.asarray(self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond)
@@ -214,13 +215,13 @@ class _Quantity:
 
 @dataclass(frozen=True)
 class _Posterior:
-    counts: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    counts: Floats
+    weights: Floats
     missing_cases: _Quantity
     missing_variants: _Quantity
 
 
-def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.int64]) -> _Posterior:
+def _posterior(chances: _Chances, values: Integers, times: Integers) -> _Posterior:
     """The posterior under the prior G(n) ∝ n^−s with excess single cases; s and the excess are integrated on a grid."""
     below = values - chances.centre  # n − N, which is what a noisy count reveals
     edges = _cells(chances.least, int(below.max()) + chances.least - 1 + chances.length)
@@ -255,11 +256,11 @@ def _posterior(chances: _Chances, values: NDArray[np.int64], times: NDArray[np.i
     )
 
 
-def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values: NDArray[np.float64]) -> _Quantity:
+def _quantity(chance: Floats, cautious: Floats, values: Floats) -> _Quantity:
     """Return the median of one posterior with the interval of the more conservative one."""
     order = np.argsort(values, axis=None)
 
-    def quantile(weights: NDArray[np.float64], level: float) -> float:
+    def quantile(weights: Floats, level: float) -> float:
         sums = np.cumsum(weights.ravel()[order])
         return float(values.ravel()[order[min(int(np.searchsorted(sums, level * sums[-1])), values.size - 1)]])
 
@@ -267,14 +268,14 @@ def _quantity(chance: NDArray[np.float64], cautious: NDArray[np.float64], values
     return _Quantity(quantile(cautious, tail), quantile(chance, 0.5), quantile(cautious, 1 - tail))
 
 
-def _cells(least: int, most: int) -> NDArray[np.int64]:
+def _cells(least: int, most: int) -> Integers:
     """Return the edges of the cells of the number of cases: single numbers first, then steps of equal ratio."""
     fine = min(least + _FINE, most)
     coarse = np.round(np.geomspace(fine, most, _COARSE)).astype(np.int64)
     return np.unique(np.concatenate((np.arange(least - 1, fine + 1), coarse)))
 
 
-def _binned(released: NDArray[np.int64], centre: int) -> NDArray[np.int64]:
+def _binned(released: Integers, centre: int) -> Integers:
     """Round counts far above the threshold, where the prior has no effect, to one percent, so that few values remain."""
     start = centre + 2000
     steps = np.round(np.log(np.maximum(released, start) / start) / math.log(1.01))
@@ -286,7 +287,7 @@ def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int]
     return _intervals(_Chances(curve), np.array(noisy, dtype=np.int64))
 
 
-def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+def _intervals(chances: _Chances, released: Integers) -> tuple[tuple[int, int], ...]:
     """Return for every value the true counts n under which it is not among the 2.5 % extreme values on either side.
 
     Given that it is kept, N ≤ n has the distribution π(j)/π(n). As π is log-concave, both tails are monotone in n, so
@@ -298,7 +299,7 @@ def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[in
     first = below + chances.least
     last = below + chances.least - 1 + chances.length
 
-    def least_with(holds: Any) -> NDArray[np.int64]:
+    def least_with(holds: Any) -> Integers:
         low, high = first.copy(), last.copy()
         while (open_ := low < high).any():
             middle = (low + high) // 2
@@ -314,7 +315,7 @@ def _intervals(chances: _Chances, released: NDArray[np.int64]) -> tuple[tuple[in
     return tuple(zip(lower[index].tolist(), upper[index].tolist(), strict=True))
 
 
-def _whole(values: NDArray[np.float64]) -> tuple[int, ...]:
+def _whole(values: Floats) -> tuple[int, ...]:
     """Round values to whole numbers ≥ 1 with the same rounded total, by largest remainders."""
     target = max(round(float(values.sum())), len(values))
     whole = np.maximum(np.floor(values), 1).astype(np.int64)

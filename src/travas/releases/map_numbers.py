@@ -21,8 +21,9 @@ from ..log.questions import DURATION_BUCKETS
 from ..log.traces import Activity
 from ..synthesis.durations import backed_off, quantiles
 from ..synthesis.measurements import MeasuredNumber, NoisySums
-from ..synthesis.shrinkage import Booleans, Floats, Integers, used_buckets
+from ..synthesis.shrinkage import used_buckets
 from ..trusted.contributions import SIZE_CELLS, nodes_of
+from ..trusted.samplers import Booleans, Floats, Integers
 from ..trusted.stages import STANDARD_DEVIATION
 
 ACTIVITIES, SIZES, PAIRS, REWORK = "activities", "sizes", "pairs", "rework"

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_choice, number_of, shown
 from ..log.abstraction import FULL, Abstraction
@@ -20,6 +18,7 @@ from ..log.options import SERVICE_TIMES, case_column
 from ..log.questions import LIFECYCLE, SERVICE, Details
 from ..log.traces import Trace
 from ..trusted.guarantee import Counted, Guarantee
+from ..trusted.samplers import Integers
 from .estimate import Estimate, estimate_of
 
 if TYPE_CHECKING:
@@ -354,7 +353,7 @@ class ReleasedLog(Release):
         return {RULE: self.rules, COMPLETENESS: tuple("possibly incomplete" if may else "complete" for may in cut)}
 
     @property
-    def event_times(self) -> NDArray[np.int64] | None:
+    def event_times(self) -> Integers | None:
         """The times of all events of all cases, in seconds from 1970 in UTC; None where they are artificial."""
         return None
 

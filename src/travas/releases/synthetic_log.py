@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import number_of
 from ..log.abstraction import Abstraction
@@ -21,6 +20,7 @@ from ..synthesis.measurements import Measurements
 from ..synthesis.quality import Quality, quality
 from ..synthesis.randomness import new_seed
 from ..trusted.numbers import whole_number
+from ..trusted.samplers import Integers
 
 if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
@@ -127,7 +127,7 @@ class SyntheticRelease(ReleasedLog):
         return f"Synthetic log: {sum(self.counts):,} generated cases"
 
     @cached_property
-    def event_times(self) -> NDArray[np.int64] | None:
+    def event_times(self) -> Integers | None:
         """The times of all events of all cases, generated from the measurements; None if times were not measured."""
         return event_times(self.measurements, self.variants, self.counts, self.seed)
 

@@ -22,9 +22,8 @@ from ..log.log import Log
 from ..log.questions import Details, Totals, check_details
 from ..log.traces import Activity, Codes, keys_of
 from ..trusted.contributions import CodedTraces, activity_sums, add_counts, case_blocks, one_cell_sums
+from ..trusted.samplers import Booleans, Floats, Integers
 from ..trusted.stages import Selection, Stage
-
-Integers = NDArray[np.int64]
 
 BLOCK = 1 << 16
 """About how many events are processed at a time: bounds the memory, and changes no sum."""
@@ -63,13 +62,13 @@ class EncodedCases:
     codes: NDArray[np.uint32]
     lengths: Integers
     times: Integers | None
-    aware: NDArray[np.bool_]
+    aware: Booleans
     attributes: Mapping[str, Coded] = field(default_factory=dict)
-    numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
     event_attributes: Mapping[str, Coded] = field(default_factory=dict)
-    event_numbers: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    event_numbers: Mapping[str, Floats] = field(default_factory=dict)
 
-    def where(self, kept: NDArray[np.bool_]) -> EncodedCases:
+    def where(self, kept: Booleans) -> EncodedCases:
         """Return some of the cases."""
         events = np.repeat(kept, self.lengths)
         return EncodedCases(
@@ -256,12 +255,12 @@ class _Traces:
     codes: NDArray[Any]
     lengths: Integers
     times: Integers
-    aware: NDArray[np.bool_]
+    aware: Booleans
     cells: Integers = field(default_factory=lambda: NOTHING)  # of each event, where a question needs them
     origin: Integers | None = None  # the index of each event before the abstraction, if there is one
 
     @cached_property
-    def counted(self) -> NDArray[np.bool_]:
+    def counted(self) -> Booleans:
         """Which cases have events."""
         return self.lengths > 0
 
@@ -338,7 +337,7 @@ def _cells_of_values(coded: Coded, values: Sequence[str]) -> Integers:
     return np.array(cells, dtype=np.int64)[coded.codes]
 
 
-def _cells_of_numbers(numbers: NDArray[np.float64], question: q.BinnedQuestion) -> Integers:
+def _cells_of_numbers(numbers: Floats, question: q.BinnedQuestion) -> Integers:
     bins = np.searchsorted(np.array(question.edges, dtype=np.float64), numbers, side="right")
     return np.where(np.isnan(numbers), question.bins, bins)
 

@@ -35,6 +35,7 @@ from ..log.escaped_names import original_name
 from ..log.log import Log
 from ..log.questions import SERVICE, Totals
 from ..log.traces import CODE, Activity, keys_of
+from ..trusted.samplers import Floats
 from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, are_aware, instants, whole_microseconds
@@ -211,7 +212,7 @@ class Counting:
         if details.times == "read":
             times, aware = (cases[name].explode(empty_as_null=False).to_numpy() for name in (_MOMENT, AWARE))
         named: dict[str, dict[str, Coded]] = {"case": {}, "event": {}}
-        numbers: dict[str, dict[str, NDArray[np.float64]]] = {"case": {}, "event": {}}
+        numbers: dict[str, dict[str, Floats]] = {"case": {}, "event": {}}
         if details.service:
             numbers["event"][SERVICE] = _floats(cases[_SERVICE].explode(empty_as_null=False))
         for attribute, role in zip(details.columns, columns.attribute_roles, strict=True):
@@ -481,7 +482,7 @@ def _paired(events: pl.DataFrame, parts: list[str]) -> pl.DataFrame:
     return events.with_columns(seconds.alias(_SERVICE)).filter(~pl.col(_IS_START)).drop(_IS_START)
 
 
-def _floats(values: pl.Series) -> NDArray[np.float64]:
+def _floats(values: pl.Series) -> Floats:
     """Return numbers; NaN is missing."""
     return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 

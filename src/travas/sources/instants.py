@@ -8,10 +8,10 @@ from typing import cast
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..log.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
+from ..trusted.samplers import Integers
 from .period import microseconds
 from .reading import NUMBERED
 
@@ -76,18 +76,18 @@ def are_aware(times: pl.Series, timestamp_format: str | None) -> pl.Series:
     return pl.Series(AWARE, [is_aware], dtype=pl.Boolean).new_from_index(0, len(times))
 
 
-def whole_microseconds(times: pl.Series) -> NDArray[np.int64]:
+def whole_microseconds(times: pl.Series) -> Integers:
     """Return microseconds since 1970, between the years 1 and 9999; finer parts of a second are cut off."""
     kind = times.dtype
-    numbers: NDArray[np.int64] = times.to_physical().cast(pl.Int64).to_numpy()
+    numbers: Integers = times.to_physical().cast(pl.Int64).to_numpy()
     if isinstance(kind, pl.Date):
-        days: NDArray[np.int64] = np.clip(numbers, FIRST_INSTANT // DAY, LAST_INSTANT // DAY)
+        days: Integers = np.clip(numbers, FIRST_INSTANT // DAY, LAST_INSTANT // DAY)
         return days * DAY
     unit = kind.time_unit if isinstance(kind, pl.Datetime) else "us"
     if unit == "ns":  # the years 1677 to 2262
         return numbers // 1000
     factor = 1000 if unit == "ms" else 1
-    clipped: NDArray[np.int64] = np.clip(numbers, FIRST_INSTANT // factor, LAST_INSTANT // factor)
+    clipped: Integers = np.clip(numbers, FIRST_INSTANT // factor, LAST_INSTANT // factor)
     clipped *= factor
     return clipped
 

@@ -27,7 +27,6 @@ import attrs
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark.sql import functions as f
 
 from ..errors import LogError, ParameterError, TravasError, plain_words
@@ -36,6 +35,7 @@ from ..log.abstraction import FULL, Abstraction
 from ..log.log import Log, check_number_of_cases
 from ..log.questions import Details, Totals
 from ..log.traces import CODE, Activity, Trace, keys_of
+from ..trusted.samplers import Integers
 from .columns import Columns, cautions, columns_of
 from .databases import interruptible, sorted_rows, without_row_order
 from .encoded_cases import EncodedCases, EncodedTotals, joined
@@ -277,7 +277,7 @@ class SparkTotals:
         """Return the answers for traces that are generalised further."""
         return replace(self, abstraction=self.abstraction | abstraction)
 
-    def sums(self, question: q.CellQuestion) -> NDArray[np.int64]:
+    def sums(self, question: q.CellQuestion) -> Integers:
         """Return what all cases add to the cells of a question."""
         total = self.empty.sums(question).ravel()  # refuses what was not read
         found = self._summed(_cell_sums, question, "long")
@@ -311,15 +311,15 @@ class RemoteVariants(Log):
     frame: Any
     _where: str
     _digests: pa.ChunkedArray
-    _lengths: NDArray[np.int64]
+    _lengths: Integers
 
     def __init__(
         self,
         frame: Any,
         where: str,
         digests: pa.ChunkedArray,
-        counts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
+        counts: Integers,
+        lengths: Integers,
         described: Log,
     ) -> None:
         check_number_of_cases(counts)
@@ -329,7 +329,7 @@ class RemoteVariants(Log):
     def __len__(self) -> int:
         return len(self.counts)
 
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Integers:
         """Return the number of events of each variant."""
         return self._lengths
 

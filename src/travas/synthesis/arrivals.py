@@ -8,8 +8,9 @@ import numpy as np
 
 from ..log.calendar import WEEKS_PER_BLOCK
 from ..log.options import weeks_of
+from ..trusted.samplers import Floats, Integers
 from .measurements import SPAN, START_BLOCKS, START_SPANS, START_WEEKS, Measurements, TimeMeasurements
-from .shrinkage import Floats, Integers, normalised, random_walk, uniform
+from .shrinkage import normalised, random_walk, uniform
 
 MOST_POINTS = 512  # of the curve: in a longer period a point is 2, 4, 8, … weeks
 VARIANCES = (1e-6, 1e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0)  # of the curve's steps, in squares of the mean rate

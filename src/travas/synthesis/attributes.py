@@ -15,6 +15,7 @@ import numpy as np
 from ..log.options import OTHER, SERVICE_TIMES, Attribute, CaseColumn
 from ..log.rules import NO_RULES
 from ..log.traces import Trace
+from ..trusted.samplers import Booleans, Floats, Integers
 from ..trusted.stages import Stage
 from .durations import DAY, seconds_at
 from .event_times import hours_closed, opened, rounded, zone_of
@@ -30,7 +31,7 @@ from .measurements import (
     second_stage,
 )
 from .randomness import Random, generator
-from .shrinkage import Booleans, Floats, Integers, deviating, normalised, uniform
+from .shrinkage import deviating, normalised, uniform
 
 WORTHWHILE = 4.0  # an attribute is measured by last activity if there are this many times as many cases as noise
 STANDS_OUT = (

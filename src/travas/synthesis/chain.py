@@ -9,8 +9,8 @@ import numpy as np
 
 from ..log.rules import NO_RULES, Pairs, coded_pairs
 from ..trusted.contributions import Transitions, cells
+from ..trusted.samplers import Booleans, Floats, Integers
 from .measurements import REFINEMENT, TRANSITIONS, Measurements
-from .shrinkage import Booleans, Floats, Integers
 
 LEAST_DEVIATIONS = 1.5  # a transition below this many standard deviations is never kept
 LEAST_RELEASED = 0.5  # … unless it occurs in a released variant

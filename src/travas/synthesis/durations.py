@@ -9,10 +9,11 @@ import numpy as np
 
 from ..log.calendar import SECOND
 from ..log.questions import DURATION_BUCKETS, DURATION_EDGES, THROUGHPUT_EDGES
+from ..trusted.samplers import Booleans, Floats, Integers
 from .arrivals import Arrivals
 from .chain import Chain
 from .measurements import DURATIONS, THROUGHPUT, Measurements, TimeMeasurements
-from .shrinkage import Booleans, Floats, Integers, deviating, normalised, smoothed, uniform
+from .shrinkage import deviating, normalised, smoothed, uniform
 
 STANDS_OUT = 2.0  # a pair has its own durations if their sum exceeds this many standard deviations
 OVERALL = 2.0  # buckets of all pairs together are taken as empty below this many standard deviations

@@ -18,6 +18,7 @@ from ..log.options import Resolution
 from ..log.questions import DURATION_BUCKETS, THROUGHPUT_EDGES
 from ..log.rules import NO_RULES, coded_pairs
 from ..log.traces import Trace
+from ..trusted.samplers import Booleans, Floats, Integers
 from .arrivals import Arrivals
 from .durations import DAY, WEEK, DurationShares, quantiles, seconds_at
 from .measurements import (
@@ -30,7 +31,7 @@ from .measurements import (
     TimeMeasurements,
 )
 from .randomness import Random, generator
-from .shrinkage import Booleans, Floats, Integers, normalised, shrunk, uniform
+from .shrinkage import normalised, shrunk, uniform
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,10 @@ import numpy as np
 
 from ..log.traces import Origin, Trace
 from ..trusted.contributions import BUCKETS, Transitions, bucket_of, longest_in, states
+from ..trusted.samplers import Booleans, Floats, Integers
 from .chain import Chain, released_traces
 from .measurements import LENGTHS, VARIANTS, Measurements
 from .randomness import Random, generator
-from .shrinkage import Booleans, Floats, Integers
 
 LEAST = 1.0  # a bucket below this many standard deviations is taken as empty
 CERTAIN = 5.0  # buckets above the last one that exceeds this many standard deviations are taken as empty: noise alone would make

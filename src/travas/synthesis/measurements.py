@@ -19,8 +19,8 @@ from ..log.rules import Rules, possible_cells
 from ..log.traces import Activity, Trace
 from ..trusted.contributions import BUCKETS, states
 from ..trusted.numbers import as_text
+from ..trusted.samplers import Booleans, Floats, Integers
 from ..trusted.stages import STANDARD_DEVIATION
-from .shrinkage import Booleans, Floats, Integers
 
 CONFIDENCE = 0.95
 RADIUS = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

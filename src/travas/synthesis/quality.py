@@ -11,6 +11,7 @@ from ..log.calendar import FIRST_MONDAY, WEEKS_PER_BLOCK
 from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
 from ..trusted.contributions import BUCKETS, LENGTH_EDGES
+from ..trusted.samplers import Booleans, Floats
 from .arrivals import Arrivals
 from .attributes import combined_numbers, event_shares, number_of_cases
 from .chain import Chain, order_one
@@ -30,7 +31,6 @@ from .measurements import (
     event_stage,
     measured,
 )
-from .shrinkage import Booleans, Floats
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9)
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
+from ..trusted.samplers import Booleans, Floats
 
 DEVIATES = 2.0  # a cell keeps its own value if it differs from what is expected by more standard deviations than this
 DEVIATES_ALONE = 2.5  # … by more than this where almost nothing is expected

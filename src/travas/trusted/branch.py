@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..errors import VerificationError
 from .normal import gaussian_delta, mu_above, tail_bounds
 from .numbers import GROWTH_BITS, growth_bounds
-from .samplers import RandomBytes
+from .samplers import Booleans, Integers, RandomBytes
 from .stages import RAMP_BITS, STANDARD_DEVIATION, Calibration, Stage
 
 _BITS = 160
@@ -37,7 +37,7 @@ Dot = tuple[int, int]
 """γ and a bound of H_γ, times 2^160."""
 
 
-def released(stage: Stage, drawn: NDArray[np.int64], random_bytes: RandomBytes) -> NDArray[np.bool_]:
+def released(stage: Stage, drawn: Integers, random_bytes: RandomBytes) -> Booleans:
     """Which of these noisy sums are released: those above the threshold, or by a ramp with U of its own for each."""
     if stage.ramp is None:
         return drawn > stage.threshold

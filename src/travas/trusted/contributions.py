@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .samplers import Booleans, Integers
 from .stages import Stage
 
 # ------------------------------------------------------------------------------------------- weights of bounded norm
@@ -27,7 +28,7 @@ _SATURATED = 26
 """Δ² is below 2^52: a trace whose Σc² reaches that adds nothing, however much larger it is."""
 
 
-def integer_root(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def integer_root(values: Integers) -> Integers:
     """⌊√v⌋ for 0 ≤ v < 2^52: a float's root is off by at most one, and corrected."""
     root = np.sqrt(values).astype(np.int64)
     root -= root * root > values
@@ -35,12 +36,12 @@ def integer_root(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return root
 
 
-def norm_weights(squares: NDArray[np.int64], contribution: int) -> NDArray[np.int64]:
+def norm_weights(squares: Integers, contribution: int) -> Integers:
     """W = isqrt(⌊Δ²/Σc²⌋) of every trace: W·c has a norm of at most Δ."""
     return integer_root(contribution**2 // np.maximum(squares, 1))
 
 
-def squared_norms(owner: NDArray[np.int64], times: NDArray[np.int64], traces: int) -> NDArray[np.int64]:
+def squared_norms(owner: Integers, times: Integers, traces: int) -> Integers:
     """Σc² of every trace, c the times of its cells: exact below 2^52, where it saturates, for up to 2^37 cells per trace."""
     squares = np.minimum(times, 1 << _SATURATED) ** 2
     high, low = np.zeros((2, traces), dtype=np.int64)
@@ -51,7 +52,7 @@ def squared_norms(owner: NDArray[np.int64], times: NDArray[np.int64], traces: in
     return np.where(high >> _SATURATED, 1 << 2 * _SATURATED, exact)
 
 
-def case_blocks(lengths: NDArray[np.int64], size: int) -> Iterator[tuple[slice, slice]]:
+def case_blocks(lengths: Integers, size: int) -> Iterator[tuple[slice, slice]]:
     """Split cases into blocks of complete cases; sums over cases do not depend on it."""
     ends = np.cumsum(lengths)
     events = int(ends[-1]) if len(ends) else 0
@@ -63,7 +64,7 @@ def case_blocks(lengths: NDArray[np.int64], size: int) -> Iterator[tuple[slice, 
         start, first = stop, last
 
 
-def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct(keys: Integers) -> tuple[Integers, Integers]:
     """Return the distinct keys in increasing order, and how often each occurs.
 
     Fastest if keys begin with the index of the case: a stable sort merges runs, and cases are in order already.
@@ -93,7 +94,7 @@ LENGTH_EDGES = _edges()
 BUCKETS = len(LENGTH_EDGES) + 1
 
 
-def bucket_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def bucket_of(lengths: Integers) -> Integers:
     """The bucket of every length: 0 for no events, then by `LENGTH_EDGES`."""
     return np.searchsorted(np.array(LENGTH_EDGES), lengths, side="right")
 
@@ -110,7 +111,7 @@ def states(activities: int) -> int:
     return 2 * activities + 1
 
 
-def cells(activities: int) -> NDArray[np.bool_]:
+def cells(activities: int) -> Booleans:
     """Which transitions can occur, by state and symbol: START is followed by a first, an activity never by its own first."""
     size = states(activities)
     allowed = np.ones((size, size), dtype=bool)
@@ -122,7 +123,7 @@ def cells(activities: int) -> NDArray[np.bool_]:
     return allowed
 
 
-def first_occurrences(owner: NDArray[np.int64], codes: NDArray[np.integer[Any]], activities: int) -> NDArray[np.bool_]:
+def first_occurrences(owner: Integers, codes: NDArray[np.integer[Any]], activities: int) -> Booleans:
     """For every event, whether its activity has not occurred before in its trace."""
     first = np.zeros(len(codes), dtype=bool)
     _, index = np.unique(owner * max(activities, 1) + codes, return_index=True)
@@ -144,12 +145,12 @@ class Transitions:
 
     activities: int
     traces: int
-    owner: NDArray[np.int64]
-    state: NDArray[np.int64]
-    symbol: NDArray[np.int64]
+    owner: Integers
+    state: Integers
+    symbol: Integers
 
     @classmethod
-    def of(cls, codes: NDArray[np.integer[Any]], lengths: NDArray[np.int64], activities: int) -> Transitions:
+    def of(cls, codes: NDArray[np.integer[Any]], lengths: Integers, activities: int) -> Transitions:
         """The transitions of traces of these lengths, whose codes follow one another."""
         event_owner = np.repeat(np.arange(len(lengths)), lengths)
         symbols = 2 * codes + ~first_occurrences(event_owner, codes, activities)
@@ -166,11 +167,11 @@ class Transitions:
         return cls(activities, len(lengths), owner, state, symbol)
 
     @property
-    def cell(self) -> NDArray[np.int64]:
+    def cell(self) -> Integers:
         """The index of every transition's cell in the flattened table of states and symbols."""
         return self.state * states(self.activities) + self.symbol
 
-    def squared_norms(self) -> NDArray[np.int64]:
+    def squared_norms(self) -> Integers:
         """Σc² of every trace, where c counts its transitions by cell."""
         keys, times = distinct(self.owner * states(self.activities) ** 2 + self.cell)
         return squared_norms(keys // states(self.activities) ** 2, times, self.traces)
@@ -205,12 +206,12 @@ class CodedTraces:
     """
 
     codes: NDArray[np.integer[Any]]
-    lengths: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    lengths: Integers
+    counts: Integers
     activities: int
 
     @cached_property
-    def owner(self) -> NDArray[np.int64]:
+    def owner(self) -> Integers:
         """For every event, the index of its trace."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
@@ -225,13 +226,13 @@ class CodedTraces:
             codes = self.codes[events].astype(np.int64)
             yield CodedTraces(codes, self.lengths[cases], self.counts[cases], self.activities)
 
-    def without(self, indexes: NDArray[np.int64]) -> CodedTraces:
+    def without(self, indexes: Integers) -> CodedTraces:
         """The same traces with no case at these indexes: they add nothing to any sum."""
         counts = self.counts.copy()
         counts[indexes] = 0
         return CodedTraces(self.codes, self.lengths, counts, self.activities)
 
-    def projected(self, activities: NDArray[np.int64]) -> ProjectedTraces:
+    def projected(self, activities: Integers) -> ProjectedTraces:
         """The same traces without the events of all other activities; the k-th of `activities` becomes k."""
         recoded = np.full(self.activities, -1, dtype=np.int64)
         recoded[activities] = np.arange(len(activities))
@@ -249,7 +250,7 @@ class ProjectedTraces:
     """
 
     traces: CodedTraces
-    recoded: NDArray[np.int64]
+    recoded: Integers
     activities: int
 
     def blocks(self) -> Iterator[CodedTraces]:
@@ -261,7 +262,7 @@ class ProjectedTraces:
             yield CodedTraces(codes[kept], lengths, block.counts, self.activities)
 
 
-def activity_sums(traces: Blocks, known: NDArray[np.int64], stage: Stage) -> NDArray[np.int64]:
+def activity_sums(traces: Blocks, known: Integers, stage: Stage) -> Integers:
     """A: a case adds w_m to each of its first K distinct activities that are not known yet; m is their number."""
     if stage.selection is None:
         raise ValueError("activities are selected: the stage must have a selection")
@@ -282,7 +283,7 @@ def activity_sums(traces: Blocks, known: NDArray[np.int64], stage: Stage) -> NDA
     return sums
 
 
-def length_sums(traces: Blocks, stage: Stage) -> NDArray[np.int64]:
+def length_sums(traces: Blocks, stage: Stage) -> Integers:
     """L: a case adds Δ to the bucket of its length."""
     sums = np.zeros(BUCKETS, dtype=np.int64)
     for block in traces.blocks():
@@ -290,12 +291,12 @@ def length_sums(traces: Blocks, stage: Stage) -> NDArray[np.int64]:
     return sums
 
 
-def transition_weights(traces: CodedTraces, stage: Stage) -> NDArray[np.int64]:
+def transition_weights(traces: CodedTraces, stage: Stage) -> Integers:
     """n·W for every trace: what all its cases together add for each of its transitions."""
     return traces.counts * norm_weights(traces.transitions.squared_norms(), stage.contribution)
 
 
-def transition_sums(traces: Blocks, stage: Stage) -> NDArray[np.int64]:
+def transition_sums(traces: Blocks, stage: Stage) -> Integers:
     """T1: a case adds W·c to the cells of its transitions, by state and symbol."""
     size = states(traces.activities)
     sums = np.zeros(size * size, dtype=np.int64)
@@ -304,7 +305,7 @@ def transition_sums(traces: Blocks, stage: Stage) -> NDArray[np.int64]:
     return sums.reshape(size, size)
 
 
-def context_sums(traces: Blocks, pairs: NDArray[np.int64], stage: Stage) -> NDArray[np.int64]:
+def context_sums(traces: Blocks, pairs: Integers, stage: Stage) -> Integers:
     """T2: a case adds W·c₂ to the cells (g, h, symbol) of the chosen pairs of states, with T1's norm of c.
 
     A transition that is counted in a cell (g, h, symbol) is counted by T1 in (h, symbol), so the norm is not larger.
@@ -326,12 +327,12 @@ def context_sums(traces: Blocks, pairs: NDArray[np.int64], stage: Stage) -> NDAr
 # ---------------------------------------------------------------------------------- times and attributes, by their cells
 
 
-def one_cell_sums(cells: NDArray[np.int64], contribution: int, size: int) -> NDArray[np.int64]:
+def one_cell_sums(cells: Integers, contribution: int, size: int) -> Integers:
     """P, W, H and C: a case adds Δ to its cell, or nothing where that is negative. `cells` has one for each case."""
     return np.bincount(cells[cells >= 0], minlength=size).astype(np.int64) * contribution
 
 
-def add_counts(owner: NDArray[np.int64], cells: NDArray[np.int64], contribution: int, sums: NDArray[np.int64]) -> None:
+def add_counts(owner: Integers, cells: Integers, contribution: int, sums: Integers) -> None:
     """D, E and G: a case adds W·c, where c counts its steps or events by cell. They are in the order of their cases."""
     if not len(owner):
         return
@@ -366,16 +367,16 @@ class CaseCells:
         counts: The number of cases of every trace.
     """
 
-    owner: NDArray[np.int64]
-    cell: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    owner: Integers
+    cell: Integers
+    counts: Integers
 
     @cached_property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> Integers:
         """m: the number of distinct cells of every trace."""
         return np.bincount(self.owner, minlength=len(self.counts))
 
-    def sums(self, stage: Stage, cap: int, cells: int) -> NDArray[np.int64]:
+    def sums(self, stage: Stage, cap: int, cells: int) -> Integers:
         """F and R: a case adds isqrt(⌊Δ²/max(c, m)⌋) to each of its m cells."""
         weights = self.counts * integer_root(stage.contribution**2 // np.maximum(self.numbers, cap))
         sums = np.zeros(cells, dtype=np.int64)
@@ -383,7 +384,7 @@ class CaseCells:
         return sums
 
 
-def with_other(traces: CodedTraces, activities: NDArray[np.int64]) -> CodedTraces:
+def with_other(traces: CodedTraces, activities: Integers) -> CodedTraces:
     """The same traces; the k-th of `activities` becomes k, and every other activity becomes the node after them."""
     node = np.full(traces.activities, len(activities), dtype=np.int64)
     node[activities] = np.arange(len(activities))
@@ -427,7 +428,7 @@ def rework_of(traces: CodedTraces) -> CaseCells:
     return CaseCells(_joined(owners), _joined(cells), traces.counts)
 
 
-def size_sums(pairs: CaseCells, stage: Stage) -> NDArray[np.int64]:
+def size_sums(pairs: CaseCells, stage: Stage) -> Integers:
     """M: a case adds Δ to the cell of its number of distinct pairs."""
     sums = np.zeros(len(SIZE_CELLS), dtype=np.int64)
     some = pairs.numbers > 0
@@ -436,5 +437,5 @@ def size_sums(pairs: CaseCells, stage: Stage) -> NDArray[np.int64]:
     return sums
 
 
-def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _joined(parts: list[Integers]) -> Integers:
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, VerificationError
 from .numbers import as_text
 
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
 GAUSSIAN_BITS = 20
 """The standard deviation of Gaussian noise is S = 2^20."""
 
@@ -40,7 +44,7 @@ class Seeded:
         return self._generator.bytes(size)
 
 
-def uniform_below(bounds: NDArray[np.int64], random_bytes: RandomBytes) -> NDArray[np.int64]:
+def uniform_below(bounds: Integers, random_bytes: RandomBytes) -> Integers:
     """Draw for every bound b ≥ 1 an independent integer, exactly uniform on 0..b−1."""
     limits = np.uint64(2**63) // bounds.astype(np.uint64) * bounds.astype(np.uint64)  # the largest multiple in 63 bits
     drawn = np.empty(len(bounds), dtype=np.int64)
@@ -69,7 +73,7 @@ class DiscreteLaplace:
                 field="epsilon",
             )
 
-    def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+    def draw(self, size: int, random_bytes: RandomBytes) -> Integers:
         """Draw `size` independent values."""
         drawn = np.empty(size, dtype=np.int64)
         waiting = np.arange(size)
@@ -81,12 +85,12 @@ class DiscreteLaplace:
             waiting = waiting[~good]
         return drawn
 
-    def magnitudes(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+    def magnitudes(self, size: int, random_bytes: RandomBytes) -> Integers:
         """Independent values of ⌊geometric/s⌋, for a scale t/s: P[m] ∝ e^(−m/scale)."""
         return _geometric(size, self.scale.numerator, random_bytes) // self.scale.denominator
 
 
-def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = GAUSSIAN_BITS) -> NDArray[np.int64]:
+def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = GAUSSIAN_BITS) -> Integers:
     """Independent values with P[k] ∝ e^(−k²/2S²), S = 2^bits, on all integers, sampled exactly.
 
     Canonne, Kamath and Steinke 2020, Algorithm 3 with t = σ = S: a discrete Laplace value m of scale S is accepted with
@@ -108,7 +112,7 @@ def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = GAUSSIAN
     return drawn
 
 
-def _geometric(size: int, top: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+def _geometric(size: int, top: int, random_bytes: RandomBytes) -> Integers:
     """P[m] ∝ e^(−m/top): m = U + top·G, U below top with weight e^(−u/top), G with weight e^−g."""
     fine = np.empty(size, dtype=np.int64)
     waiting = np.arange(size)
@@ -125,7 +129,7 @@ def _geometric(size: int, top: int, random_bytes: RandomBytes) -> NDArray[np.int
     return fine + top * coarse
 
 
-def _accepts(squares: NDArray[np.int64], bits: int, random_bytes: RandomBytes) -> NDArray[np.bool_]:
+def _accepts(squares: Integers, bits: int, random_bytes: RandomBytes) -> Booleans:
     """Events of probability exactly e^(−a/2^bits): one for the fraction, and one of e^−1 for every whole."""
     whole = squares >> bits
     accepted = happens(squares & ((1 << bits) - 1), 1 << bits, random_bytes)
@@ -139,7 +143,7 @@ def _accepts(squares: NDArray[np.int64], bits: int, random_bytes: RandomBytes) -
     return accepted
 
 
-def happens(above: NDArray[np.int64], below: int, random_bytes: RandomBytes) -> NDArray[np.bool_]:
+def happens(above: Integers, below: int, random_bytes: RandomBytes) -> Booleans:
     """Events of probability exactly e^(−a/b), 0 ≤ a/b ≤ 1 (ibid., Algorithm 1): the first failure has an odd number.
 
     The k-th trial succeeds with probability a/(b·k), as the product of a/b and 1/k.
@@ -151,5 +155,5 @@ def happens(above: NDArray[np.int64], below: int, random_bytes: RandomBytes) -> 
         second = uniform_below(trials[going], random_bytes) == 0
         going = going[first & second]
         trials[going] += 1
-    happened: NDArray[np.bool_] = trials % 2 == 1
+    happened: Booleans = trials % 2 == 1
     return happened

@@ -12,12 +12,11 @@ from functools import lru_cache
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import VerificationError
 from .branch import branches
 from .normal import as_decimal, gaussian_delta, growth_above, mu_above, tail_bounds
-from .samplers import RandomBytes, discrete_gaussian
+from .samplers import Booleans, Integers, RandomBytes, discrete_gaussian
 from .stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Group, Selection, Stage
 
 _MAX_STAGES = 1000
@@ -54,7 +53,7 @@ class GaussianNoise:
             stage.threshold / stage.contribution if stage.ramp is None else branches(self.calibration).first_released()
         )
 
-    def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+    def draw(self, size: int, random_bytes: RandomBytes) -> Integers:
         """`size` independent values of N_Z(0, S²)."""
         return discrete_gaussian(size, random_bytes)
 
@@ -66,7 +65,7 @@ class Draws:
         self._noise, self._random_bytes = noise, random_bytes
         self._drawn: set[str] = set()
 
-    def noisy(self, name: str, sums: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    def noisy(self, name: str, sums: Integers, where: Booleans | None = None) -> Integers:
         """The sums of a stage with noise; where there is no cell, 0."""
         self._noise.stage(name)  # raises if it was not verified
         if name in self._drawn:

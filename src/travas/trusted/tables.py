@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import VerificationError
 from .losses import hockey_stick, joint, lattice
 from .numbers import ONE, as_text, rounded_up
-from .samplers import RandomBytes
+from .samplers import Integers, RandomBytes
 
 _HALF = 64
 
@@ -104,7 +104,7 @@ class Noise:
         """P[N = j]·2^128, j = 1, 2, …"""
         return list(_weights(self.table))
 
-    def draw(self, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
+    def draw(self, size: int, random_bytes: RandomBytes) -> Integers:
         """Draw `size` independent N, distributed exactly as the table: N = 1 + #{j < length : P[N ≤ j]·2^128 ≤ U}.
 
         U is uniform on 128 bits. Its upper half decides nearly always; where it equals that of a boundary, the
