@@ -180,8 +180,8 @@ sbom: .venv/made ## the software bill of materials of travas with all extras: bu
 fuzz: .venv/installed-test ## mutated files for every reader and parser: SECONDS=60
 	$(BIN)/python tests/fuzz/mutations.py $(SECONDS)
 
-screenshots: .venv/installed-test ## the pictures of maps in docs/images
-	PYTHONPATH=tests $(BIN)/python tests/e2e/map_screenshots.py
+screenshots: .venv/installed-test ## the pictures in docs/images, in a browser
+	PYTHONPATH=tests:tests/e2e $(BIN)/python docs/site/screenshots.py
 
 clean:
 	rm -rf .venv .venv-oldest .venv-scorecard .coverage .coverage.* demo-release build dist

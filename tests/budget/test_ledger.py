@@ -20,8 +20,6 @@ from travas import (
 )
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending
-from travas.budget.ledger import Book
-from travas.errors import LedgerError
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import Mechanism
 from travas.releases.release import name_of
@@ -183,20 +181,3 @@ def test_a_charge_records_the_mechanism_with_all_its_options(rule: Mechanism, bo
     charge(book, "clinic", rule)
     spending = book.history()[0].spending
     assert spending == Spending.of(rule) and from_description(spending.description) == rule
-
-
-def test_a_charge_that_cannot_be_shown_is_not_made(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It fails before the end of the transaction: an error of the ledger means that nothing was charged."""
-    real = Book.account
-
-    def fails(self: Book, dataset: str) -> Account:
-        if self.entries:
-            raise MemoryError
-        return real(self, dataset)
-
-    book.create_account("x")
-    monkeypatch.setattr(Book, "account", fails)
-    with pytest.raises(LedgerError):
-        charge(book, "x", mechanism("optimal", 1, "1e-6"))
-    monkeypatch.undo()
-    assert book.account("x").entries == ()

@@ -1,16 +1,12 @@
-"""Faults of a ledger, in processes that are forked from one that has imported travas.
+"""More releases at once than an account affords: `ledger_faults.py DIRECTORY PROCESSES COMPOSITION`.
 
-    python ledger_faults.py race DIRECTORY PROCESSES COMPOSITION    more releases at once than an account affords
-    python ledger_faults.py rights DIRECTORY                        a ledger, then a folder, that must not be written
-
-Each prints one JSON object.
+In processes that are forked from one that has imported travas. It prints one JSON object.
 """
 
 import json
 import os
 import sqlite3
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,13 +14,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from front_end_faults import ended
-
 import travas
 from travas.budget.accounting import Spending
 
 LOG: Any = {(f"step {n}", "end"): 50 + n for n in range(40)}
-NOBODY = 65534
 
 
 def release(ledger: Path, out: Path) -> None:
@@ -80,38 +73,5 @@ def race(directory: Path, processes: int, composition: Any) -> Counter[str]:
     return codes + Counter(affordable=affordable, charged=charges(ledger), released=released(directory))
 
 
-def rights(directory: Path) -> Counter[str]:
-    """As a user other than root, who needs no permissions."""
-    directory.chmod(0o777)
-    os.environ["XDG_DATA_HOME"] = str(directory)  # where a policy is looked for; root's home is closed to others
-
-    def as_nobody(ledger: Path, name: str) -> int:
-        def dropped() -> None:
-            if os.getuid() == 0:
-                os.setgroups([])
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            sys.exit(exit_code(lambda: release(ledger, directory / name)))
-
-        return ended(dropped)[0]
-
-    with tempfile.TemporaryDirectory() as scratch:  # modules that are imported late cannot be read by everybody
-        release(Path(scratch) / "ledger.db", Path(scratch) / "warm.json")
-    ledger = directory / "ledger.db"
-    assert as_nobody(ledger, "first.json") == 0
-    found: Counter[str] = Counter()
-    for mode in (0o444, 0o000):
-        ledger.chmod(mode)
-        found[f"ledger of mode {mode:o}: {as_nobody(ledger, 'never.json')}"] += 1
-    ledger.chmod(0o600)
-    directory.chmod(0o555)
-    for path in (ledger, directory / "new.db"):
-        found[f"{path.name} in a closed folder: {as_nobody(path, 'never.json')}"] += 1
-    directory.chmod(0o777)
-    return found + Counter(charged=charges(ledger), released=released(directory))
-
-
 if __name__ == "__main__":
-    fault, place, *rest = sys.argv[1:]
-    counts = race(Path(place), int(rest[0]), rest[1]) if fault == "race" else rights(Path(place))
-    print(json.dumps(counts))
+    print(json.dumps(race(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])))

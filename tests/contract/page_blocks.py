@@ -4,7 +4,7 @@ A block says by its language what it is, and the tests run or check all of them.
 stand right before a block:
 
     <!-- setup: COMMAND -->     a command that the tests run before the block, such as one that makes its input
-    <!-- not run: REASON -->    why the tests cannot run it: one of REASONS. Commands in it are still parsed.
+    <!-- not run: REASON -->    why the tests cannot run it. Commands in it are still parsed.
 """
 
 import re
@@ -12,13 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-REASONS = {
-    "starts a server",
-    "needs a database server",
-    "needs a Spark cluster",
-    "needs Docker",
-    "run by tests/cli/test_automation.py",
-}
 _BLOCK = re.compile(
     r"(?P<comments>(?:^[ ]*<!--(?:(?!-->).)*-->\n+)*)^(?P<indent>[ ]*)```(?P<language>[\w-]*)\n(?P<text>.*?)^(?P=indent)```$",
     flags=re.DOTALL | re.MULTILINE,

@@ -1,6 +1,5 @@
 """Result and Check in a browser: the three kinds and their panels, the sign-off, the check of our own zip, before and after."""
 
-import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,27 +124,6 @@ def test_on_a_phone_everything_is_within_reach(
     page.goto(f"{server.address}/check")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.set_viewport_size({"width": 1280, "height": 800})
-
-
-def test_approve_then_reject_and_the_zip_says_so(page: Any, server: Server, folder: Path, tmp_path: Path) -> None:
-    release = archived(folder, KINDS["process map"])
-    opened(page, server, release)
-    page.locator("summary", has_text="Approve for …").press("Enter")
-    page.get_by_label("For whom").fill("the ward")
-    page.get_by_label("Your name").locator("visible=true").fill("Grace <b>Hopper</b>")
-    page.get_by_role("button", name="Approve").locator("visible=true").last.click()
-    page.get_by_text("approved for the ward by Grace <b>Hopper</b>").first.wait_for()
-    page.locator("summary", has_text="Reject").click()
-    page.get_by_label("Comment").locator("visible=true").fill("too few")
-    page.get_by_role("button", name="Reject").locator("visible=true").click()
-    page.get_by_text(re.compile("rejected by .*too few")).first.wait_for()
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download").click()
-    download.value.save_as(tmp_path / "r.zip")
-    assert download.value.suggested_filename.startswith("clinic-process-map-")
-    with zipfile.ZipFile(tmp_path / "r.zip") as packed:
-        report = packed.read("report.html").decode()
-    assert "Grace &lt;b&gt;Hopper" in report and "rejected by" in report
 
 
 def test_our_own_zip_gets_a_green_seal_and_a_changed_one_a_red_one(

@@ -205,15 +205,6 @@ def test_descriptions_round_trip(options: dict[str, Any]) -> None:
     assert from_description(made.describe()) == made
 
 
-def test_what_is_assumed_to_be_public_is_stated() -> None:
-    assert rule().guarantee().assumptions == ()
-    times, attributes = rule(times=Times(), attributes=["sex"]).guarantee().assumptions
-    assert times == "the time zone, weekend days and resolution of times were chosen without looking at the log"
-    assert "longest case" in rule(times=Times(longest_case=9)).guarantee().assumptions[0]
-    assert attributes.startswith("the attributes that are released")
-    assert rule(event_attributes=["role"]).guarantee().assumptions == (attributes,)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -20,28 +20,18 @@ def handling(context: BaseException, error: BaseException, *, replaces: bool = F
     return error
 
 
-def circle(first: BaseException, second: BaseException) -> BaseException:
-    """Two errors, each of which came from the other."""
-    first.__cause__, second.__cause__ = second, first
-    return first
-
-
 TOO_LITTLE = {
     "Python": MemoryError(),
     "the system": OSError(errno.ENOMEM, "Cannot allocate memory"),
     "a thread": RuntimeError("can't start new thread"),
     "the threads of Polars": pl.exceptions.PanicException("could not spawn threads: ThreadPoolBuildError { … }"),
     "while another error was handled": handling(MemoryError(), SystemError("no exception set")),
-    "in a circle": circle(KeyError("x"), MemoryError()),
 }
 OTHER = {
-    "no module": ModuleNotFoundError("No module named 'numpy'"),
     "a bug of Polars": pl.exceptions.PanicException("index out of bounds"),
     "a disk": OSError(errno.ENOSPC, "No space left on device"),
     "a message of another library": ValueError("Cannot allocate memory"),
-    "a name": NameError("name 'x' is not defined"),
     "one that replaces it": handling(ValueError("bad"), handling(MemoryError(), KeyError("x")), replaces=True),
-    "a circle": circle(KeyError("x"), ValueError("bad")),
 }
 
 

@@ -1,7 +1,6 @@
 """Release projects on the command line: travas.toml, `travas doctor -o` and `travas release`."""
 
 import json
-import os
 import shlex
 import tomllib
 from datetime import UTC, datetime
@@ -62,16 +61,6 @@ def test_a_refused_release_leaves_no_folder(travas: Run, start: Start, folder: P
     for change in ("epsilon=3", "log=nothing.csv", "stated_cases=0", "output=report.html", "mechanism=nothing"):
         assert travas("release", "--period", "2026-01", "--set", change).code in (2, 3)
         assert not (folder / "releases").exists() and not Ledger.default().history()
-
-
-def test_the_policy_of_the_organisation_holds_in_a_project(travas: Run, start: Start, folder: Path) -> None:
-    policy = Path(os.environ["XDG_DATA_HOME"]) / "travas" / "policy.toml"
-    policy.write_text('[rules.epsilon_per_release]\nat_most = "1/2"\nbecause = "it was agreed"\n')
-    start(epsilon="1")
-    for words in ((), ("--set", "policy=default")):
-        ran = travas("release", "--period", "2026-01", *words)
-        assert ran.code == 2 and "at most 0.5, because it was agreed" in ran.err
-    assert travas("release", "--period", "2026-01", "--set", "policy=default", "--set", "epsilon=1/2").code == 0
 
 
 @pytest.mark.parametrize("step", ["settings.series.write_report", "cli.output.show_outcome"])

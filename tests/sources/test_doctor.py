@@ -3,6 +3,7 @@
 import io
 import json
 import shlex
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,24 @@ def test_frames_are_examined() -> None:
     assert [problem.topic for problem in doctor(mixed).problems] == ["types"]
     with pytest.raises(LogError, match="a list is not a table"):
         doctor([1])
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["start", "complete", "schedule"], ["where"]),
+        (["Start", "Complete", None], ["where"]),
+        (["complete", "complete", "complete"], []),
+        (["start", "complete", "fever"], []),
+    ],
+)
+def test_starts_and_completions_are_noticed_whatever_the_column_is_called(
+    values: list[str | None], said: list[str]
+) -> None:
+    times = [datetime(2024, 1, 1)] * 3
+    table = {"Fall": ["1", "1", "2"], "Aktivität": ["a", "a", "b"], "Zeit": times, "Status": values}
+    found = [each for each in doctor(pl.DataFrame(table)).findings if each.topic == "lifecycle"]
+    assert [each.field for each in found] == said and all("'Status=" in each.text for each in found)
 
 
 def test_the_documentation_shows_what_the_doctor_proposes() -> None:

@@ -17,7 +17,6 @@ from uuid import uuid4
 import attrs
 import polars as pl
 import pytest
-from odd_files import excel
 
 import travas
 from conftest import Run
@@ -117,13 +116,6 @@ def with_states(header: str, time: str, begins: str, ends: str, delimiter: str) 
     return make
 
 
-def workbook(path: Path, events: list[Event], postgres: Any = None) -> Path:
-    header = ["Fall", "Aktivität", "Zeit", "Patienten-ID", "Kosten"]
-    legend = [["Spalte", "Bedeutung"], *([f"Feld {n}", "…"] for n in range(30))]
-    excel(path, {"Legende": legend, "Ereignisse": [header, *(event.cells for event in events)]})
-    return path
-
-
 def months(path: Path, events: list[Event], postgres: Any = None) -> Path:
     """A folder with a file for each month; only some of them have letters above ASCII."""
     path.mkdir()
@@ -135,11 +127,6 @@ def months(path: Path, events: list[Event], postgres: Any = None) -> Path:
 
 def frame(events: list[Event], *names: str) -> pl.DataFrame:
     return pl.DataFrame([event.cells for event in events], schema=list(names), orient="row")
-
-
-def parquet(path: Path, events: list[Event], postgres: Any = None) -> Path:
-    frame(events, "case_id", "activity", "timestamp", "subject_id", "cost").write_parquet(path)
-    return path
 
 
 def sqlite(path: Path, events: list[Event], postgres: Any = None) -> Path:
@@ -200,25 +187,17 @@ EXPORTS = (
     Export("german.csv", text("Fallnummer|Maßnahme|Zeitpunkt|Patientennummer|Kosten (€)", "%d.%m.%Y %H:%M", ";", ",", "cp1252"),
            "Patientennummer", lambda rows: shuffled(with_gaps(by_the_day(rows))),
            {"on_missing": "drop", "ties": "activity", "decimal": ","}, "Kosten (€)"),
-    Export("french.csv", text("Numéro de dossier|Étape|Horodatage|N° patient|Coût", "%d/%m/%Y %H:%M:%S", ";", ",", "utf-8-sig"),
-           "N° patient", with_gaps, {"on_missing": "drop", "decimal": ","}, "Coût"),
     Export("us.csv", text("Case ID|Activity|Complete Timestamp|MRN|Charges", "%m/%d/%Y %I:%M %p"), "MRN", shuffled,
            {"decimal": "."}, "Charges"),
     Export("states.csv", with_states("Fall-ID|Tätigkeit|Zeitstempel|Pat.-Nr.|Status", "%d.%m.%Y %H:%M:%S", "Beginn", "Ende", ";"),
            "Pat.-Nr.", list, {"where": (("Status", "Ende"),)}),
-    Export("lifecycle.csv", with_states("case|activity|time|NHS_Number|State", "%Y-%m-%dT%H:%M:%SZ", "started", "COMPLETED", ","),
-           "NHS_Number", shuffled, {"where": (("State", "COMPLETED"),)}),
-    Export("two-sheets.xlsx", workbook, "Patienten-ID"),
     Export("months", months, "KVNR", with_gaps, {"on_missing": "drop", "decimal": ","}, "Kosten"),
-    Export("log.parquet", parquet, "subject_id"),
     Export("kis.sqlite", sqlite, "Patient", shuffled, {"table": "main.Ereignisse 1"}),
     Export("kis.duckdb", duckdb, "PatNr", by_the_day, {"table": "main.events"}),
     Export("postgres", postgresql, "Patientennummer", by_the_day, {"table": "public.ereignisse"}),
     Export("pandas.csv", pandas, "Patienten_Nr", with_gaps, {"on_missing": "drop", "decimal": ","}, "Kosten"),
     Export("ties.csv", text("case_id|activity|timestamp|customer_id|cost", "%Y-%m-%d"), "customer_id",
            lambda rows: shuffled(by_the_day(rows)), {"ties": "activity", "decimal": "."}, "cost"),
-    Export("decimals.csv", text("case_id|activity|timestamp|Kundennummer|amount", "%Y-%m-%d %H:%M", ";", ","), "Kundennummer",
-           list, {"decimal": ","}, "amount"),
 )  # fmt: skip
 
 
@@ -243,25 +222,6 @@ def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, reques
         totals: Any = read(source, attrs.evolve(diagnosis.reading, details=Details(numbers=(export.cost,)))).totals
         costs = {each.case: each.cost for each in events if each.activity}
         assert sorted(totals.cases.numbers[export.cost]) == sorted(costs.values())
-
-
-def test_the_german_export_takes_two_commands(tmp_path: Path, travas: Run) -> None:
-    export, project = EXPORTS[0], tmp_path / "travas.toml"
-    export.make(tmp_path / export.name, export.rows(exported()))
-    assert travas("doctor", tmp_path / export.name, "-o", project).code == 0
-    ran = travas("release", project)
-    assert ran.code == 0 and (tmp_path / "releases" / "whole-log" / "release.xes.gz").is_file(), ran.err
-    assert "'Patientennummer'" in ran.err  # a note: persons are not protected
-    decided = {
-        "epsilon": "8",
-        "delta": "0.01",
-        "unit": export.person,
-        "max_cases": "2",
-        "ledger": str(tmp_path / "other.db"),
-    }
-    options = [f"--{name.replace('_', '-')}={value}" for name, value in decided.items()]
-    ran = travas("anonymize", "--project", project, *options, "-o", tmp_path / "out.csv")
-    assert ran.code == 0 and (tmp_path / "out.csv").is_file() and ran.err == "", ran.err
 
 
 def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(

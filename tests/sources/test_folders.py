@@ -1,6 +1,5 @@
 """A folder, a glob or an XES file is read completely, or refused, or a note says what was not read."""
 
-import errno
 import os
 from pathlib import Path
 
@@ -43,20 +42,6 @@ def test_a_link_to_nothing_is_refused(folder: Path) -> None:
     (folder / "sub" / "c.csv").unlink()
     (folder / "c.csv").symlink_to(folder / "a.csv")
     assert dict(read(folder, BY_FILE).items()) == {("a", "a", "a"): 1}
-
-
-def test_an_unreadable_folder_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the operating system refuses it to anyone but root, who may run the tests."""
-    scandir = os.scandir
-
-    def refused(path: str) -> object:
-        if str(path).endswith("sub"):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", refused)
-    with pytest.raises(LogError, match=r"logs/sub: cannot be opened \(Permission denied\)"):
-        read(folder, BY_FILE)
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.xes", "log.xes.gz", "log.parquet", "log.json"])

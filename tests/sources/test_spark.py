@@ -1,6 +1,5 @@
 """Spark: the release is the mechanism's, and of the traces only those released leave the cluster."""
 
-import gc
 import os
 import signal
 import subprocess
@@ -118,22 +117,6 @@ def test_the_guarantee_says_that_a_frame_is_a_query(spark: Any, singletons: Path
     assert anonymize(f"spark:{singletons}", epsilon=1, delta="1e-6").guarantee.assumptions == ()
 
 
-def test_the_session_is_left_as_it_was(spark: Any, singletons: Path) -> None:
-    persistent = spark.sparkContext._jsc.getPersistentRDDs
-    gc.collect()
-    before = persistent().size()
-    variants = read(f"spark:{singletons}", Reading(ties="activity"))
-    assert persistent().size() == before + 1
-    del variants
-    gc.collect()
-    assert persistent().size() == before
-    with pytest.raises(LogError, match="no column"):
-        read(f"spark:{singletons}", Reading(case="patient"))
-    assert persistent().size() == before
-    assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
-    assert not spark.catalog.listTables() and not spark.getTags()
-
-
 def test_frames_tables_and_queries(spark: Any, singletons: Path, travas: Run, tmp_path: Path) -> None:
     frame = spark.read.parquet(str(singletons)).where("case_id LIKE 'c%'")
     frame.createOrReplaceTempView("events")
@@ -177,13 +160,6 @@ def test_one_clear_line(spark: Any, source: str, reading: Reading, words: str) -
     with pytest.raises((LogError, ParameterError), match=words) as error:
         read(source, reading)
     assert "\n" not in str(error.value) and "CANARY" not in str(error.value)
-
-
-def test_a_path_is_not_a_pattern(spark: Any, tmp_path: Path) -> None:
-    for name, activity in (("log[1]", "public"), ("log1", "secret")):
-        pl.DataFrame({"case": ["1"], "activity": [activity]}).write_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(ParameterError):
-        read(f"spark:{tmp_path}/log[1].parquet")
 
 
 def test_the_name_of_a_folder_is_text_whatever_the_others_are(spark: Any, tmp_path: Path) -> None:

@@ -60,26 +60,6 @@ def test_a_missing_column_is_named_with_the_nearest(path: Path) -> None:
     assert variants(path, Reading(case="id", activity=("task",), timestamp="when")) == {("a",): 1}
 
 
-@pytest.mark.parametrize(
-    ("text", "reading"),
-    [
-        ("case_id;activity;timestamp\n1;a,x;2020-01-01\n", Reading()),
-        ("case_id\tactivity\ttimestamp\n1\ta,x\t2020-01-01\n", Reading()),
-        ("case_id|activity|timestamp\n1|a,x|2020-01-01\n", Reading()),
-        ('"case_id","activity","timestamp"\n"1","a,x","2020-01-01"\n', Reading()),
-        ("'case_id','activity','timestamp'\n'1','a,x','2020-01-01'\n", Reading()),
-        ("case_id:activity\n1:a,x\n", Reading(order="file", delimiter=":")),
-        (HEAD.replace(",", ";") + "1;'a,x';2020-01-01\n", Reading(quote="'")),
-        ("\r\n".join(["case_id,activity", '1,"a,x"', ""]), BY_FILE),
-        (b'\xef\xbb\xbfcase_id,activity\n1,"a,x"\n', BY_FILE),
-        ('case_id,activity\n1,"a,x"\n'.encode("utf-16"), BY_FILE),
-        ('case_id,activity\n1,"a,x"\n\n\n', BY_FILE),
-    ],
-)
-def test_dialects_are_found_or_given(path: Path, text: str | bytes, reading: Reading) -> None:
-    assert variants(csv(path, text), reading) == {("a,x",): 1}
-
-
 def test_encodings(path: Path) -> None:
     csv(path, "case_id,activity\n1,Prüfung\n".encode("cp1252"))
     with pytest.raises(LogError, match="not encoded as utf-8 near row 1; set encoding, such as cp1252"):
