@@ -214,3 +214,19 @@ def test_a_later_reason_does_not_replace_the_recorded_one(tmp_path: Path) -> Non
         "time": account.entries[0].time, "reason": "The first reason", "signed_off_by": "A. Officer",
     }  # fmt: skip
     assert "The first reason" in report.read_text() and "Another reason" in report.read_text()
+
+
+def test_a_synthetic_log_is_reported_with_the_measurements_beside_it(tmp_path: Path) -> None:
+    release = package.synthesize(LOG, epsilon=5, delta="1e-3")
+    pages = []
+    for suffix in (".json", ".csv"):
+        path = release.write(tmp_path / f"log{suffix}")
+        found = read_content(Path(f"{path}.guarantee.json"), path)
+        pages.append(found.decision.content)
+        assert found.synthetic is not None and found.synthetic.origins == release.origins
+    assert pages[0] == pages[1]
+
+
+def test_a_report_claims_no_timestamps_that_the_file_does_not_have(tmp_path: Path) -> None:
+    kinds = [read_content(*made(tmp_path, suffix)).timestamp_kind for suffix in (".json", ".csv")]
+    assert kinds == ["none", "artificial"]

@@ -31,7 +31,7 @@ from travas import (
 from travas.errors import VerificationError
 from travas.log.abstraction import Abstraction
 from travas.log.log import Log
-from travas.outputs.guarantee_file import file_digest, guarantee_path
+from travas.outputs.guarantee_file import file_digest, guarantee_path, measurements_path
 from travas.outputs.map_files import MAP_WRITERS
 from travas.outputs.write import WRITERS
 
@@ -149,6 +149,26 @@ def test_a_log_generated_again_verifies(cases: int, tmp_path: Path) -> None:
     for suffix in WRITERS:
         path = release.write(tmp_path / f"r{suffix}")
         assert verify(guarantee_path(path), path).digest_checked
+
+
+@pytest.mark.parametrize("field", ["seed", "counts"])
+def test_the_measurements_beside_a_synthetic_log_are_part_of_it(field: str, tmp_path: Path) -> None:
+    """A changed file of measurements was said to be verified with the log beside it."""
+    path = synthesize(STAYS, epsilon=5, delta="1e-6").write(tmp_path / "r.csv")
+    source = measurements_path(path)
+    content = json.loads(source.read_text())
+    content[field] = 7
+    source.write_text(json.dumps(content))
+    with pytest.raises(VerificationError):
+        verify(guarantee_path(path), path)
+    stated = json.loads(guarantee_path(path).read_text())
+    stated["release"]["measurements"] = file_digest(source)
+    guarantee_path(path).write_text(json.dumps(stated))
+    if field == "counts":  # any seed may have been drawn
+        with pytest.raises(VerificationError):
+            verify(guarantee_path(path), path)
+    source.unlink()
+    assert verify(guarantee_path(path), path).digest_checked
 
 
 def test_an_honest_process_map_verifies(tmp_path: Path) -> None:

@@ -92,10 +92,12 @@ def _rows(verified: Verified, of_a_file: bool, weak: tuple[str, ...]) -> Rows:
     """What the guarantee promises and what was compared."""
     from ..explain import counted_per, noise_in_words
     from ..trusted.numbers import as_text, rounded_up
+    from ..verification.verify import DIGEST_ONLY
 
     mechanism, guarantee = verified.mechanism, verified.mechanism.guarantee()
     share = f"  ({float(guarantee.delta_spent / mechanism.delta):.1%} of δ)" if mechanism.delta else ""
-    matches = "its digest matches the guarantee file, and its content is what travas writes"
+    content = "" if DIGEST_ONLY in verified.notes else ", and its content is what travas writes"
+    matches = f"its digest matches the guarantee file{content}"
     checked = matches if verified.digest_checked else "not found beside the guarantee, so it was not checked"
     steps = parameters_of(mechanism).get("steps", [])
     return [

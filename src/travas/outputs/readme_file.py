@@ -66,7 +66,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         "",
         f"It contains {_CONTENT[explain.released_by(mechanism)].format(noun=count_noun(mechanism))}",
         *(segment if release.segment else []),
-        *_about_events(release),
+        *_about_events(release, path),
         *explain.service_in_words(mechanism),
         *(_about_generated(cast("SyntheticRelease", release), path) if kind_of(mechanism) == "synthetic log" else []),
         *_protection(release, path),
@@ -74,16 +74,16 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _about_events(release: Release) -> list[str]:
-    """What is said about times and shortened traces, where there are events."""
+def _about_events(release: Release, path: Path) -> list[str]:
+    """What is said about counts, times and shortened traces, where there are any."""
     if not isinstance(release, ReleasedLog):
         return []
     cut = ["Its traces were generalised by a public rule and can be incomplete."] if release.is_abstracted else []
-    noun = count_noun(release.mechanism)
-    counts = (
-        [explain.COUNT_IN_FILE[release.frequencies].format(noun=noun)] if isinstance(release, VariantRelease) else []
-    )
-    return [*counts, release.times_in_words, *cut]
+    if not isinstance(release, VariantRelease):
+        return [release.times_in_words, *cut]
+    counts = explain.COUNT_IN_FILE[release.frequencies].format(noun=count_noun(release.mechanism))
+    times = [] if measurements_path(path) == path else [release.times_in_words]  # a .json file has no events
+    return [counts, *times, *cut]
 
 
 def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:

@@ -175,10 +175,11 @@ def about_timestamps(mechanism: Mechanism) -> str:
     return _ABOUT_TIMES[timestamp_kind(mechanism)]
 
 
-def count_noun(mechanism: Mechanism) -> str:
-    """What the count of a variant is a number of."""
-    by_case = mechanism.unit.is_case or counted_of(mechanism) == "cases"
-    return "cases" if by_case else "different persons"
+def count_noun(mechanism: Mechanism, person: str = "person") -> str:
+    """What the count of a variant is a number of: with a unit, not all cases or persons are counted."""
+    if mechanism.unit.is_case:
+        return "cases"
+    return "counted cases" if counted_of(mechanism) == "cases" else f"counted {person}s"
 
 
 def check_frequencies(value: str) -> Frequencies:

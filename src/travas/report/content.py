@@ -30,9 +30,8 @@ from ..releases.release import (
     timestamp_kind,
 )
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.release_json import load_release_json
-from ..verification.opened import load, read_release, release_of, stated_abstractions
+from ..verification.opened import check_digest, load, read_release, release_of, stated_abstractions
 from ..verification.verify import verify
 from .decision import Decision
 
@@ -94,8 +93,9 @@ class ReportContent:
 
     @property
     def timestamp_kind(self) -> TimestampKind:
-        """What the timestamps in the file are."""
-        return timestamp_kind(self.mechanism)
+        """What the timestamps in the file are; a `.json` file has variants without times."""
+        kind = timestamp_kind(self.mechanism)
+        return "none" if kind == "artificial" and self.stated["release"]["format"] == "json" else kind
 
     @property
     def segment(self) -> str:
@@ -191,8 +191,9 @@ class ReportContent:
 def read_content(guarantee: Path, release: Path, made: Release | None = None) -> ReportContent:
     """Return the content of a report from the two files, after verifying both. `made` is the release, if it is known."""
     mechanism, stated = verify(guarantee, release).mechanism, load(guarantee)
-    if made is None and suffix_of(release, RELEASE_SUFFIXES):
-        made = release_of(load_release_json(release, "not a release of travas"), release, stated, guarantee)
+    complete = check_digest(release, guarantee, stated)
+    if made is None and complete is not None:
+        made = release_of(load_release_json(complete, "not a release of travas"), complete, stated, guarantee)
     rules = stated_abstractions(stated, guarantee)
     content = ReportContent(stated, mechanism, release.name, abstractions=rules, release=made)
     if isinstance(made, ReleasedLog):

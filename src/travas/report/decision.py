@@ -9,7 +9,7 @@ from .. import explain
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
+from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..synthesis.measurements import MeasuredNumber
@@ -128,7 +128,7 @@ class Decision:
     @property
     def little_use(self) -> tuple[str, ...]:
         """Reasons against using the release, as far as they are known."""
-        noun, kind = texts.counted_noun(self.mechanism, self.person), kind_of(self.mechanism)
+        noun, kind = count_noun(self.mechanism, self.person), kind_of(self.mechanism)
         if kind == "variants":
             return explain.of_emptiness(self.variants, self.mechanism, self.estimate, noun)
         if self.release is not None:

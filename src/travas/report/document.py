@@ -27,7 +27,7 @@ from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened, step_text
 from ..releases.estimate import keep_curve_of
 from ..releases.process_map import MapRelease
-from ..releases.release import EVENT_LOGS, kind_of, name_of
+from ..releases.release import EVENT_LOGS, count_noun, kind_of, name_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
@@ -49,7 +49,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
     guarantee, curve, release = mechanism.guarantee(), keep_curve_of(mechanism), content.release
     graph = directly_follows(content.variants, content.values) if release is None else release_graph(release)
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, person, released)
-    noun = texts.counted_noun(mechanism, person)
+    noun = count_noun(mechanism, person)
     pairs = () if content.process_map is None else content.process_map.pairs
     values = {
         "content": content,

@@ -10,7 +10,7 @@ from ..explain import COUNT_IN_FILE, Released, counted_per, service_in_words
 from ..log.abstraction import Abstraction
 from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
-from ..releases.release import EVENT_LOGS, TimestampKind, count_noun, counted_of, details_of, kind_of, timestamp_kind
+from ..releases.release import EVENT_LOGS, TimestampKind, counted_of, details_of, kind_of
 from ..trusted.guarantee import PrivacyUnit
 
 Traces = Literal["whole", "generalised"]
@@ -30,13 +30,12 @@ def in_words(topic: Literal["utility", "bias"], released: Released, traces: Trac
     return " ".join([*whole, _TEXTS[topic][released], *generalised])
 
 
-def how_to_read(mechanism: Mechanism) -> list[str]:
+def how_to_read(mechanism: Mechanism, timestamps: TimestampKind) -> list[str]:
     """What readers of a release get wrong most easily."""
-    times = timestamp_kind(mechanism)
     words = {
         "times": details_of(mechanism).times == "read",
         "numbers": bool(details_of(mechanism).numbers),
-        "artificial": times == "artificial",
+        "artificial": timestamps == "artificial",
     }
     own = [_TEXTS["how_to_read"][topic] for topic, applies in words.items() if applies]
     return [*own, *service_in_words(mechanism)]
@@ -54,12 +53,6 @@ def protected(mechanism: Mechanism, person: str) -> str:
         return "one case"
     most = counted_per(unit, counted_of(mechanism), person)
     return f"one {person} with all cases, identified by the column {unit.name}; the release counts {most}"
-
-
-def counted_noun(mechanism: Mechanism, person: str) -> str:
-    """What the count of a variant is a number of."""
-    by_case = mechanism.unit.is_case or counted_of(mechanism) == "cases"
-    return count_noun(mechanism) if by_case else f"different {person}s"
 
 
 def counting(mechanism: Mechanism, person: str) -> str:
@@ -89,7 +82,7 @@ def several(unit: PrivacyUnit) -> str:
 
 def frequencies(named: str, released: Released, noun: str) -> str:
     """What the counts in the file are."""
-    return str(_TEXTS["frequencies"].get(released, COUNT_IN_FILE[named].format(noun=noun)))
+    return str(_TEXTS["frequencies"].get(released, COUNT_IN_FILE[named])).format(noun=noun)
 
 
 def budget(parameters: dict[str, Any]) -> str:

@@ -134,15 +134,21 @@ def _named(path: Path) -> Iterator[None]:
         raise LogError(f"{path}: {error}") from None
 
 
-def check_digest(release: Path, guarantee: Path, stated: Mapping[str, Any]) -> None:
-    """Raise VerificationError unless a file is the release of a guarantee: they are paired by the digest."""
-    try:
-        digest = file_digest(release)
-    except OSError as error:
-        raise unopened(release, error) from None
-    facts = stated.get("release")
-    if not isinstance(facts, dict) or facts.get("sha256") != digest:
-        raise VerificationError(f"{release}: its SHA-256 does not match {guarantee}; it is not the release")
+def check_digest(release: Path, guarantee: Path, stated: Mapping[str, Any]) -> Path | None:
+    """Raise VerificationError unless a file is the release of a guarantee. Return the file that has all of the release.
+
+    That is a `.json` release itself, or the measurements beside a synthetic log, whose digest is compared as well.
+    """
+    facts, source = stated.get("release"), measurements_path(release)
+    is_beside = isinstance(facts, dict) and "measurements" in facts and source.is_file()
+    for file, name in ((release, "sha256"), *([(source, "measurements")] if is_beside else [])):
+        try:
+            digest = file_digest(file)
+        except OSError as error:
+            raise unopened(file, error) from None
+        if not isinstance(facts, dict) or facts.get(name) != digest:
+            raise VerificationError(f"{file}: its SHA-256 does not match {guarantee}; it is not the release")
+    return source if is_beside or source == release else None
 
 
 def _stated_mechanism(stated: Mapping[str, Any]) -> Mechanism:
@@ -176,16 +182,14 @@ def open_release(path: str | Path) -> Release:
     if not isinstance(path, str | Path):
         raise ParameterError(f"path is {shown(path)}; use the path of a .json release", field="path")
     release_file = Path(path)
-    guarantee, source = guarantee_path(release_file), measurements_path(release_file)
-    if source != release_file and not source.is_file():
+    guarantee = guarantee_path(release_file)
+    stated = load(guarantee)
+    source = check_digest(release_file, guarantee, stated)
+    if source is None:
         raise LogError(
             f"{release_file}: only .json files, and synthetic logs with their measurements beside them, contain all of a "
             "release; use one, or read the event log with travas.read"
         )
-    stated = load(guarantee)
-    check_digest(release_file, guarantee, stated)
-    if source != release_file and file_digest(source) != stated["release"].get("measurements"):
-        raise VerificationError(f"{source}: its SHA-256 does not match {guarantee}; they are of another log")
     content = load_release_json(source, _NO_RELEASE)
     release = release_of(content, source, stated, guarantee)
     if not str(release.guarantee.standing) == stated.get("standing") == content.get("standing"):

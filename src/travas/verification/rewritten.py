@@ -39,7 +39,7 @@ from ..releases.release import (
     released_times,
 )
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.files import RELEASE_SUFFIXES, suffix_of
+from ..sources.files import suffix_of
 from ..sources.reading import released_columns
 from ..sources.release_json import load_release_json, texts_of
 from .opened import Cases, read_cases, release_of, unpacked
@@ -53,17 +53,19 @@ _ROUNDING = dict.fromkeys(("total", "expected_false_pairs", "activities", "pairs
 """Fields of `.json` that are computed with floats, and by how much they may differ between machines, beyond 1."""
 
 
-def check_content(path: Path, mechanism: Mechanism, stated: dict[str, Any], guarantee: Path) -> None:
-    """Raise VerificationError unless a release is what travas writes for what it contains."""
+def check_content(
+    path: Path, complete: Path | None, mechanism: Mechanism, stated: dict[str, Any], guarantee: Path
+) -> None:
+    """Raise VerificationError unless a release, and the file with all of it, are what travas writes for their content."""
     facts = stated["release"]
     why: str | None
     try:
         if suffix_of(path, tuple(writers(kind_of(mechanism), facts.get("profile", "travas")))) != f".{facts['format']}":
             why = "its format"
-        elif suffix_of(path, RELEASE_SUFFIXES):
-            why = _changed_json(path, mechanism, stated, guarantee)
         else:
-            why = _changed_log(path, mechanism, stated)
+            why = None if path == complete else _changed_log(path, mechanism, stated)
+            if why is None and complete is not None:
+                path, why = complete, _changed_json(complete, mechanism, stated, guarantee)
     except VerificationError:
         raise
     except LogError as error:

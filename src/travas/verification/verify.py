@@ -15,7 +15,6 @@ from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
 from ..releases.release import EVENT_LOGS, SEGMENT, check_frequencies, check_profile, kind_of, name_of
-from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import implied_assumptions
 from ..sources.release_json import texts_of
 from ..trusted.guarantee import Standing
@@ -100,9 +99,9 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     notes = [] if reading is not None else ["made from counts: the guarantee file cannot state what a case is"]
     if release is not None:
         file = Path(release)
-        check_digest(file, path, stated)
-        if kind_of(rebuilt) in EVENT_LOGS or suffix_of(file, RELEASE_SUFFIXES):
-            check_content(file, rebuilt, stated, path)
+        complete = check_digest(file, path, stated)
+        if kind_of(rebuilt) in EVENT_LOGS or complete is not None:
+            check_content(file, complete, rebuilt, stated, path)
         else:
             notes.append(DIGEST_ONLY)
     return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, tuple(notes))
