@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from silent_noise import without_noise
 
@@ -79,6 +79,7 @@ def random_log(seed: int = 4) -> dict[Trace, int]:
 
 
 @given(rules=any_rules, seed=st.integers(0, 99))
+@settings(max_examples=40)
 def test_every_generated_trace_obeys_whatever_the_log_does(rules: Rules, seed: int) -> None:
     rule = with_random_bytes(Synthesis(4, "1e-6", alphabet=list(NAMES), rules=rules), Seeded(seed))
     for made in generate(rule.measure(Log.from_mapping(random_log())), seed):

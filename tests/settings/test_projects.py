@@ -206,16 +206,3 @@ def test_init_asks_five_questions_where_nothing_is_stated(
     assert written["period"]["end_activity"] == ["out", "gone"] and written["account"] == {"dataset": "clinic"}
     assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2"
     assert travas("init", "clinic.csv", "--force", "--set", "epsilon=1").code == 0 and len(asked) == 6
-
-
-def test_what_the_values_leave_open_is_not_guessed(travas: Run, folder: Path) -> None:
-    rows = [f"c{n},in,0{n}/02/2026 08:00" for n in range(1, 9)]
-    (folder / "dates.csv").write_text("\n".join(["case_id,activity,timestamp", *rows, ""]))
-    assert travas("doctor", "dates.csv", "-o", "travas.toml").code == 0
-    assert "timestamp_format" not in tomllib.loads((folder / "travas.toml").read_text())["reading"]
-    stated = ("--timestamp-format", "%m/%d/%Y %H:%M", "--end-activity", "out", "--end-activity", "gone")
-    assert travas("doctor", "dates.csv", "-o", "travas.toml", *stated).code == 2  # it exists
-    assert travas("doctor", "dates.csv", "-o", "travas.toml", "--force", *stated).code == 0
-    written = tomllib.loads((folder / "travas.toml").read_text())
-    assert written["period"] == {"every": "month", "end_activity": ["out", "gone"], "grace": "7d"}
-    assert written["reading"]["timestamp_format"] == "%m/%d/%Y %H:%M" and "unit" not in written["reading"]

@@ -1,4 +1,4 @@
-"""Twenty-six unusual logs as programs and people write them, each with a sentence that says what is unusual.
+"""Twenty unusual logs as programs and people write them, each with a sentence that says what is unusual.
 
 Every one contains the same four cases, so that every correct reader returns the same variants. `docs/doctor.md` shows
 them: `python tests/sources/odd_files.py` prints the table.
@@ -8,7 +8,6 @@ import gzip
 import io
 import sys
 import tempfile
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -88,25 +87,6 @@ def without_zone(when: datetime) -> datetime:
     return when.replace(tzinfo=None)
 
 
-def zipped(path: Path, name: str, text: str) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("__MACOSX/._x.csv", b"\0")
-        archive.writestr(f"export/{name}", text)
-
-
-def zstandard(path: Path, text: str) -> None:
-    import zstandard as library
-
-    path.write_bytes(library.compress(text.encode()))
-
-
-def feather(path: Path) -> None:
-    import polars as pl
-
-    rows = [(case, activity, when) for case, activity, when in events()]
-    pl.DataFrame(rows, schema=["CaseId", "StageName", "CreatedDate"], orient="row").write_ipc(path, compression="lz4")
-
-
 def excel_days(when: datetime) -> float:
     return (without_zone(when) - datetime(1899, 12, 30)) / timedelta(days=1)
 
@@ -156,12 +136,6 @@ ODD_FILES = (
             text(table(lambda when: f"{excel_days(when):.6f}".replace(".", ","), delimiter=";")), ("'excel'", "semicolon")),
     OddFile("utf16.csv", "UTF-16 without a byte order mark.",
             text(table(), "utf-16-le"), ("utf-16-le",)),
-    OddFile("excel.csv", "UTF-8 with a byte order mark and Windows line ends.",
-            text("\ufeff" + table().replace("\n", "\r\n")), ("byte order mark",)),
-    OddFile("tabs.tsv", "Tabs, and commas inside the cells.",
-            text(table(delimiter="\t", more=lambda n: f"\ta,b,{n}", header="case_id,activity,timestamp,note")), ("tsv",)),
-    OddFile("pipes.txt", "Bars as delimiters in a .txt file.",
-            text(table(delimiter="|")), ("a bar",)),
     OddFile("export.dat", "An extension that says nothing.", text(table()), ("csv", "does not say so")),
     OddFile("inches.csv", "A lone quote in a cell, because nothing is quoted.",
             text(table(header="case_id,activity,timestamp,note", more=lambda n: ',5" pipe' if n == 2 else ",x")),
@@ -195,11 +169,6 @@ ODD_FILES = (
             ("'Ereignisse'", "'Info'")),
     OddFile("serial.xlsx", "A workbook whose times are numbers.",
             lambda path: excel(path, {"log": cells(excel_days, ["Case ID", "Activity", "Timestamp"])}), ("'excel'",)),
-    OddFile("archive.zip", "A zip archive from a Mac, with one log in a folder.",
-            lambda path: zipped(path, "log.csv", table(header="Caso,Actividad,Fecha")), ("compressed with zip", "'Actividad'")),
-    OddFile("salesforce.feather", "A Feather file with the names of Salesforce.", feather, ("'StageName'", "'CreatedDate'")),
-    OddFile("log.csv.zst", "CSV compressed with Zstandard, dates with month names.",
-            lambda path: zstandard(path, table("%d-%b-%Y %H:%M")), ("zstd", "%d-%b-%Y %H:%M")),
 )  # fmt: skip
 
 

@@ -98,9 +98,8 @@ SMOKES: dict[str, Smoke] = {
 
 
 def write_logs(folder: Path) -> None:
-    """The example log in every format that an extra reads."""
+    """The example log as the extras read it."""
     import duckdb
-    import openpyxl
     import polars
     import zstandard
 
@@ -110,11 +109,6 @@ def write_logs(folder: Path) -> None:
     frame.write_parquet(folder / "hospital.parquet")
     with duckdb.connect(str(folder / "hospital.db")) as database:
         database.execute(f"CREATE TABLE events AS FROM read_csv('{log}')")
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("log")
-    for row in (frame.columns, *frame.rows()):
-        sheet.append(row)
-    book.save(folder / "hospital.xlsx")
 
 
 def environment(wheel: Path, extra: str, folder: Path, logs: Path) -> Environment:
