@@ -38,7 +38,7 @@ from ..log.traces import CODE, Activity, keys_of
 from ..trusted.samplers import Floats
 from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
-from .instants import AWARE, NANOSECONDS, TIME, UnknownFormatError, are_aware, instants, whole_microseconds
+from .instants import AWARE, IS_TEXT, NANOSECONDS, TIME, time_columns, whole_microseconds
 from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, MissingValues, left_out_note, no_numbers, several_values_notes
 from .period import Period, microseconds
 from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
@@ -262,11 +262,12 @@ class _Frame:
             known = int(events[f"given {role}"].sum())
             self.texts[name] = known - events[role].count(), known
         events = events.drop(given)
-        if columns.timestamp is None:
+        if IS_TEXT not in events.columns:
             return events
-        times = events[TIME]
-        events = events.with_columns(self._instants(times))
-        return events.with_columns(are_aware(times, self.reading.timestamp_format)) if self._reads_times else events
+        if (events[IS_TEXT] & events[TIME].is_null()).any():
+            raise self._unknown_time()
+        is_exact = NANOSECONDS not in events.columns or not events[NANOSECONDS].max()
+        return events.drop(IS_TEXT, *((NANOSECONDS,) if is_exact else ()), strict=False)
 
     def dated(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return complete events with their times in whole microseconds, where they are needed."""
@@ -281,7 +282,10 @@ class _Frame:
         read = {_CASE: self._compared(columns.case, _CASE)}
         read |= {part: self._coded(name, part) for part, name in zip(columns.parts, columns.activities, strict=True)}
         if columns.timestamp is not None:
-            read[TIME] = _time(columns.timestamp, kinds[columns.timestamp])
+            of_time = time_columns(
+                column_of(columns.timestamp), kinds[columns.timestamp], self.reading.timestamp_format
+            )
+            read |= {name: each for name, each in of_time.items() if name != AWARE or self._reads_times}
         if columns.ties is not None:
             read[_TIE] = column_of(columns.ties)
         if columns.unit is not None:
@@ -325,17 +329,16 @@ class _Frame:
         is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
         return self.table.rows.select(**read, **{_SELECTED: is_selected}).with_row_index(_ROW).filter(_SELECTED)
 
-    def _instants(self, times: pl.Series) -> list[pl.Series]:
-        try:
-            return instants(times, self.reading.timestamp_format)
-        except UnknownFormatError as error:
-            text, form, column = str(error), self.reading.timestamp_format, str(self.columns.timestamp)
-        cells = self._cells({TIME: column_of(column).cast(pl.String)})
-        first = cells.filter(pl.col(TIME) == text).select(pl.col(_ROW).min())
-        place = self.table.place(int(first.collect(engine="streaming").item()))
+    def _unknown_time(self) -> LogError:
+        """Return the error about the first text that is not a time."""
+        column, form = str(self.columns.timestamp), self.reading.timestamp_format
+        cells = self._cells({TIME: self._numbers[TIME], "text": _name(column)})
+        unknown = cells.filter(pl.col(TIME).is_null() & pl.col("text").is_not_null()).select(_ROW, "text")
+        row, text = unknown.head(1).collect(engine="streaming").row(0)
+        place = self.table.place(row)
         place = f"column {column!r}, {place}" if self.table.is_named else place
         kind = "in ISO 8601" if form is None else f"of the format {form!r}"
-        raise LogError(
+        return LogError(
             f"{self.table.where}, {place}: {text[:60]!r} is not a timestamp {kind}; fix the log, or set timestamp_format "
             f"{CONFIDENTIAL}",
             field="timestamp_format",
@@ -554,11 +557,3 @@ def number_of_text(value: pl.Expr, kind: pl.DataType, decimal: Decimal | None) -
     if decimal is not None:
         text = text.str.replace_all(rf"[^0-9eE+{decimal}-]", "").str.replace(",", ".", literal=True)
     return text.cast(pl.Float64, strict=False)
-
-
-def _time(column: str, kind: pl.DataType) -> pl.Expr:
-    """Return the timestamp column; NaN and empty text are null."""
-    if kind.is_temporal() or kind.is_numeric():
-        return column_of(column).fill_nan(None) if kind.is_float() else column_of(column)
-    text = column_of(column).cast(pl.String)
-    return pl.when(text != "").then(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import product
-from typing import cast
 
 import numpy as np
 import polars as pl
@@ -15,7 +14,7 @@ from ..trusted.samplers import Integers
 from .period import microseconds
 from .reading import NUMBERED
 
-TIME, NANOSECONDS, AWARE = "time", "nanoseconds", "aware"
+TIME, NANOSECONDS, AWARE, IS_TEXT = "time", "nanoseconds", "aware", "is text"
 
 _NUMBER = r"[+-]?[0-9]{1,16}(?:[.,][0-9]{1,20})?"
 """Whole or decimal, with a point or a comma."""
@@ -25,30 +24,28 @@ _CLOCKS = product("T ", ("%H:%M:%S%.f", "%H:%M"), ("%#z", ""))
 _ISO_FORMATS = [*("%Y-%m-%d" + "".join(clock) for clock in _CLOCKS), "%Y-%m-%d"]
 
 
-class UnknownFormatError(Exception):
-    """Text does not match any format. The argument is the text, which is confidential."""
+def time_columns(column: pl.Expr, kind: pl.DataType, timestamp_format: str | None) -> dict[str, pl.Expr]:
+    """Return the columns of a time: its instant, what is finer than microseconds in ISO 8601, and whether it has a zone.
 
-
-def instants(texts: pl.Series, timestamp_format: str | None) -> list[pl.Series]:
-    """Parse timestamps into sortable columns: microseconds, and remaining nanoseconds if there are any.
-
-    Text is parsed value by value, by `timestamp_format` or as ISO 8601; without a time zone it is UTC.
+    Text is parsed value by value, by `timestamp_format` or as ISO 8601; without a time zone it is UTC. The instant of other
+    text is null; `IS_TEXT` says where there is any text.
     """
-    if texts.dtype.is_temporal() or texts.dtype.is_numeric():
-        return [texts]
-    parsed = parsed_microseconds(texts, timestamp_format)
-    finer = texts.str.extract(r"[.,][0-9]{6}([0-9]{1,3})")
-    if timestamp_format is not None or finer.null_count() == len(finer):
-        return [parsed]
-    return [parsed, finer.str.pad_end(3, "0").cast(pl.Int64).fill_null(0).alias(NANOSECONDS)]
+    if kind.is_temporal() or kind.is_numeric():
+        is_aware = isinstance(kind, pl.Datetime) and kind.time_zone is not None
+        return {TIME: column.fill_nan(None) if kind.is_float() else column, AWARE: pl.lit(is_aware)}
+    text = column.cast(pl.String)
+    text = pl.when(text != "").then(text)
+    recognised_instants(pl.Series(dtype=pl.String), timestamp_format)  # raises if the format is not valid
 
+    def parsed(texts: pl.Series) -> pl.Series:
+        return recognised_instants(texts, timestamp_format)
 
-def parsed_microseconds(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Parse timestamps as `instants` does, without what is finer than microseconds; UnknownFormatError for other text."""
-    parsed = recognised_instants(texts, timestamp_format)
-    if (rest := parsed.is_null() & texts.is_not_null()).any():
-        raise UnknownFormatError(texts[int(cast(int, rest.arg_max()))])
-    return parsed
+    moment = text.map_batches(parsed, return_dtype=_MICROSECONDS, is_elementwise=True)
+    read = {TIME: moment, IS_TEXT: text.is_not_null()}
+    if timestamp_format is not None:
+        return read | {AWARE: pl.lit("%z" in timestamp_format or timestamp_format.startswith("epoch-"))}
+    finer = text.str.extract(r"[.,][0-9]{6}([0-9]{1,3})").str.pad_end(3, "0").cast(pl.Int16).fill_null(0)
+    return read | {NANOSECONDS: finer, AWARE: text.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$")}
 
 
 def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
@@ -63,17 +60,6 @@ def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Se
             break
         parsed = parsed.scatter(rest, _parsed(texts.gather(rest), form))
     return parsed
-
-
-def are_aware(times: pl.Series, timestamp_format: str | None) -> pl.Series:
-    """Return whether each timestamp, which `instants` parses, has a zone: text value by value, or all by their type."""
-    if times.dtype != pl.String:
-        is_aware = isinstance(times.dtype, pl.Datetime) and times.dtype.time_zone is not None
-    elif timestamp_format is None:
-        return times.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$").alias(AWARE)
-    else:
-        is_aware = "%z" in timestamp_format or timestamp_format.startswith("epoch-")
-    return pl.Series(AWARE, [is_aware], dtype=pl.Boolean).new_from_index(0, len(times))
 
 
 def whole_microseconds(times: pl.Series) -> Integers:

@@ -14,7 +14,7 @@ import polars as pl
 
 from ...errors import number_of
 from ..columns import candidates, is_name_type, is_ordered, person_columns, plain, recognised
-from ..instants import TIME, UnknownFormatError, parsed_microseconds
+from ..instants import TIME, recognised_instants
 from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Reading, spellings
 from .diagnosis import Observation, ObservationLevel, ReadingChoice
 from .time_formats import TimeValues, examples, times_of
@@ -332,10 +332,11 @@ class RowChecks:
         column, form, times = self._table[name], self._search.reading.timestamp_format, self._search.times
         if times is not None and times.instants is not None and times.formats[0] == form:
             return times.instants
-        try:
-            return column if column.dtype != pl.String else parsed_microseconds(_emptied(column), form)
-        except UnknownFormatError:
-            return None
+        if column.dtype != pl.String:
+            return column
+        texts = _emptied(column)
+        parsed = recognised_instants(texts, form)
+        return parsed if parsed.null_count() == texts.null_count() else None
 
     def _order(self, case: pl.Series, activity: pl.Series, time: pl.Series) -> Iterator[Observation]:
         """Report duplicates, simultaneous events and rows that are not in the order of time.

@@ -10,7 +10,7 @@ from itertools import product
 
 import polars as pl
 
-from ..instants import parsed_microseconds, recognised_instants
+from ..instants import recognised_instants
 
 _DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
@@ -93,7 +93,7 @@ def times_of(values: pl.Series) -> TimeValues:
 def _telling(sample: pl.Series, forms: tuple[str | None, ...]) -> str:
     """Return a value that the first two formats read differently, if there is one; otherwise the first value."""
     if len(forms) > 1:
-        one, other = (parsed_microseconds(sample, form) for form in forms[:2])
+        one, other = (recognised_instants(sample, form) for form in forms[:2])
         sample = pl.concat([sample.filter(one != other), sample])
     return str(sample[0])
 
@@ -144,7 +144,7 @@ def _distinct(forms: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 def examples(text: str, forms: tuple[str | None, ...]) -> tuple[tuple[str, str], ...]:
     """Return what one value means in each format: the format, and the date in words."""
-    moments = {form: parsed_microseconds(pl.Series([text]), form) for form in forms}
+    moments = {form: recognised_instants(pl.Series([text]), form) for form in forms}
     return tuple(
         (form or "", f"{text!r} is {moment.dt.strftime('%-d %B %Y, %H:%M:%S')[0]}") for form, moment in moments.items()
     )
