@@ -19,7 +19,7 @@ import polars as pl
 
 from ..errors import CONFIDENTIAL, LogError
 from ..log.log import Roles
-from ..log.questions import NO_DETAILS, Details
+from ..log.questions import NO_DETAILS, DetailColumn, Details
 from .messages import LONGEST_NAME, available_names
 from .reading import STANDARD, TRACE_LEVEL, Reading, by_column
 
@@ -159,6 +159,11 @@ class Columns:
     def attribute_roles(self) -> list[str]:
         """What the attributes are called there."""
         return [f"attribute {index}" for index in range(len(self.attributes))]
+
+    @property
+    def attributes_read(self) -> list[tuple[DetailColumn, str, str]]:
+        """The attributes, what they are called there, and their columns."""
+        return [*zip(self.details.columns, self.attribute_roles, self.attribute_columns, strict=True)]
 
     @property
     def of_cases(self) -> list[str]:

@@ -64,24 +64,15 @@ class Table:
         rows: The rows, or those of some complete cases.
         columns: Which columns are read.
         where: The name of the log in messages.
-        height: The approximate number of rows, if the log may not fit into memory.
         whole_rows: No column may be skipped, because an error in one would shift all others.
         place: The words for a row in messages.
-        is_named: Whether messages name the columns.
     """
 
     rows: pl.LazyFrame
     columns: Columns
     where: str
-    height: int = 0
     whole_rows: bool = False
     place: Callable[[int], str] = _row
-    is_named: bool = True
-
-    @property
-    def frames(self) -> int:
-        """How many frames the table is read in. A person's cases may be in any of them."""
-        return self.height // EVENTS_PER_FRAME + 1
 
 
 def table_variants(
@@ -100,11 +91,11 @@ def table_variants(
     To count several frames without a case in common, use `Counting`.
     """
     schema = rows.collect_schema()
-    table = Table(rows, columns_of(reading, schema, where), where, height, whole_rows)
-    counting, frames = Counting(reading), table.frames
-    hashed = _hash(table.columns.case, schema[table.columns.case])
+    table = Table(rows, columns_of(reading, schema, where), where, whole_rows)
+    counting, frames = Counting(reading), height // EVENTS_PER_FRAME + 1  # a person's cases may be in any of them
+    of_frame = _name(table.columns.case).hash() % frames
     for number in range(frames):
-        counting.add(table, rows if frames == 1 else rows.filter(hashed % frames == number))
+        counting.add(table, rows if frames == 1 else rows.filter(of_frame == number))
     return counting.variants((), cautions(reading, present or list(schema)))
 
 
@@ -215,7 +206,7 @@ class Counting:
         numbers: dict[str, dict[str, Floats]] = {"case": {}, "event": {}}
         if details.service:
             numbers["event"][SERVICE] = _floats(cases[_SERVICE].explode(empty_as_null=False))
-        for attribute, role in zip(details.columns, columns.attribute_roles, strict=True):
+        for attribute, role, _ in columns.attributes_read:
             values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
             if attribute.values == "number":
                 numbers[attribute.of][attribute.name] = _floats(values)
@@ -253,8 +244,7 @@ class _Frame:
         """Return the selected rows as numbers; missing values are null."""
         rows = rows.filter(*self._selected) if self._selected else rows
         columns = self.columns
-        read = zip(columns.details.columns, columns.attribute_roles, columns.attribute_columns, strict=True)
-        texts = [(each.name, role, column) for each, role, column in read if each.values == "number"]
+        texts = [(each.name, role, column) for each, role, column in columns.attributes_read if each.values == "number"]
         given = {f"given {role}": _name(column).is_not_null() for _, role, column in texts}
         columns_apart = pl.QueryOptFlags(projection_pushdown=not self.table.whole_rows)
         events = rows.select(**self._numbers, **given).collect(engine="streaming", optimizations=columns_apart)
@@ -292,8 +282,7 @@ class _Frame:
             read[_UNIT] = self._compared(columns.unit, _UNIT)
         if columns.details.service:
             read[_IS_START] = _name(str(columns.lifecycle)).is_in(list(spellings("start"))).fill_null(False)
-        attributes = zip(columns.details.columns, columns.attribute_roles, columns.attribute_columns, strict=True)
-        for attribute, role, name in attributes:
+        for attribute, role, name in columns.attributes_read:
             read[role] = (
                 self._coded(name, role)
                 if attribute.values == "name"
@@ -303,10 +292,8 @@ class _Frame:
 
     def _coded(self, column: str, role: str) -> pl.Expr:
         """Encode names as numbers, those of cases for this frame only."""
-        categories = pl.Categories.random()
-        return _name(column).cast(
-            pl.Categorical(categories if role == _CASE else self._categories.setdefault(role, categories))
-        )
+        known = {} if role == _CASE else self._categories
+        return _name(column).cast(pl.Categorical(known.setdefault(role, pl.Categories.random())))
 
     def _compared(self, column: str, role: str) -> pl.Expr:
         """Encode identifiers that are only compared; integers stay as they are."""
@@ -321,8 +308,12 @@ class _Frame:
             if len(numbers := rows.filter(pl.col(role))[_ROW]):
                 what = {_CASE: "events without a case", TIME: UNTIMED}.get(role, "events without an activity")
                 first = self.table.place(int(numbers[0]))
-                found.append(MissingValues(what, len(numbers), first, column if self.table.is_named else ""))
+                found.append(MissingValues(what, len(numbers), first, self._shown(column)))
         return found
+
+    def _shown(self, column: str) -> str:
+        """The name of a column in messages; those of traces have names of their own."""
+        return "" if self.columns.stated else column
 
     def _cells(self, read: Mapping[str, pl.Expr]) -> pl.LazyFrame:
         """Return cells of the selected rows, with the number of each row in the table."""
@@ -336,7 +327,7 @@ class _Frame:
         unknown = cells.filter(pl.col(TIME).is_null() & pl.col("text").is_not_null()).select(_ROW, "text")
         row, text = unknown.head(1).collect(engine="streaming").row(0)
         place = self.table.place(row)
-        place = f"column {column!r}, {place}" if self.table.is_named else place
+        place = f"column {column!r}, {place}" if self._shown(column) else place
         kind = "in ISO 8601" if form is None else f"of the format {form!r}"
         return LogError(
             f"{self.table.where}, {place}: {text[:60]!r} is not a timestamp {kind}; fix the log, or set timestamp_format "
@@ -540,12 +531,6 @@ def _name(column: str) -> pl.Expr:
     """Return a value as text; empty text is null."""
     text = column_of(column).cast(pl.String)
     return pl.when(text != "").then(text)
-
-
-def _hash(column: str, kind: pl.DataType) -> pl.Expr:
-    """Hash a case identifier; equal for equal cases in any file."""
-    value = column_of(column)
-    return (value if kind.is_numeric() else value.cast(pl.String)).hash()
 
 
 def number_of_text(value: pl.Expr, kind: pl.DataType, decimal: Decimal | None) -> pl.Expr:

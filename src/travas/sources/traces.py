@@ -117,7 +117,7 @@ class TraceLog:
         self._forget()
         if self.is_escaped:
             found |= {name: unescaped(found[name]) for name in columns.activities}
-        for attribute, name in zip(columns.details.columns, columns.attribute_columns, strict=True):
+        for attribute, _, name in columns.attributes_read:
             if attribute.of == "case":  # the value of the trace, or else that of its event
                 value = found[_of_trace(attribute.name)]
                 is_number = attribute.values == "number"
@@ -153,7 +153,7 @@ class TraceLog:
         def place(row: int) -> str:
             return f"event {int(rows[_EVENT][row]):,} of trace {int(rows[_TRACE][row]):,}"
 
-        table = Table(rows.lazy(), self._columns, self.where, place=place, is_named=False)
+        table = Table(rows.lazy(), self._columns, self.where, place=place)
         self._counting.add(table, table.rows)
 
     def variants(self, present: Callable[[], Present]) -> Log:
