@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from statistics import mean
+from typing import cast
 
 import numpy as np
 from harness import DATA, finish, row
@@ -23,7 +24,7 @@ from travas.evaluation.details import (
 )
 from travas.log.log import Log
 from travas.log.options import SERVICE_TIMES, Attribute
-from travas.log.questions import SERVICE
+from travas.log.questions import SERVICE_COLUMN
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.releases.release import details_of
 from travas.sources.encoded_cases import EncodedCases
@@ -90,7 +91,8 @@ def service() -> None:
 
 def service_times(cases: EncodedCases) -> dict[str, Floats]:
     """log2(1 + seconds) of the events of every activity that have service times."""
-    seconds, known = cases.event_numbers[SERVICE], ~np.isnan(cases.event_numbers[SERVICE])
+    seconds = cast(Floats, cases.values[SERVICE_COLUMN])
+    known = ~np.isnan(seconds)
     own = {str(name): np.log2(1 + seconds[known & (cases.codes == code)]) for code, name in enumerate(cases.alphabet)}
     return {name: doublings for name, doublings in own.items() if len(doublings)}
 

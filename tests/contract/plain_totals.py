@@ -43,8 +43,9 @@ def plain_values(question: q.AttributeValues, cases: Iterable[PlainCase]) -> dic
 def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
     """What one case adds."""
     delta = question.contribution
-    if isinstance(question, q.AttributeBins):
-        return Counter({(_bin(question, case),): delta} if case.activities else {})
+    if isinstance(question, q.AttributeCells):
+        value = case.values[question.attribute]
+        return Counter({(_value(question, value),): delta} if case.activities else {})
     assert isinstance(question, q.ProjectedQuestion)
     events = [
         (question.activities.index(a) if a in question.activities else len(question.activities), time)
@@ -63,7 +64,7 @@ def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
             if (a, b) in question.pairs
         ]
         return _divided(Counter(cells), delta)
-    if isinstance(question, q.EventValuesByActivity | q.EventBinsByActivity):
+    if isinstance(question, q.EventValuesByActivity):
         own = [
             (name, value)
             for name, value in zip(case.activities, case.of_events[question.attribute], strict=True)
@@ -75,12 +76,8 @@ def plain_vector(question: q.CellQuestion, case: PlainCase) -> Counter[Cell]:
     if isinstance(question, q.Throughput):
         lasts = (_instant(events[-1][1]) - _instant(events[0][1])) // timedelta(microseconds=1)
         return Counter({(sum(lasts >= edge for edge in question.edges),): delta})
-    if isinstance(question, q.AttributeValuesByLast):
-        value = case.values[question.attribute]
-        row = question.values.index(value) if value in question.values else len(question.values) + (value is None)
-        return Counter({(row, events[-1][0]): delta})
-    if isinstance(question, q.AttributeBinsByLast):
-        return Counter({(_bin(question, case), events[-1][0]): delta})
+    if isinstance(question, q.AttributeByLast):
+        return Counter({(_value(question, case.values[question.attribute]), events[-1][0]): delta})
     assert isinstance(question, q.CalendarQuestion)
     if isinstance(question, q.EventWeekdays | q.EventHours):
         return _divided(Counter(_cell(question, time) for _, time in events), delta)
@@ -93,8 +90,8 @@ def _divided(counts: Counter[Any], delta: int) -> Counter[Cell]:
     return Counter({cell: count * isqrt(delta**2 // norm) for cell, count in counts.items()})
 
 
-def _value(question: q.EventValuesByActivity | q.EventBinsByActivity, value: Any) -> int:
-    if isinstance(question, q.EventValuesByActivity):
+def _value(question: q.ValueQuestion, value: Any) -> int:
+    if not question.edges:
         return question.values.index(value) if value in question.values else len(question.values) + (value is None)
     return len(question.edges) + 1 if value is None else sum(value >= edge for edge in question.edges)
 
@@ -107,11 +104,6 @@ def plain_event_values(question: q.EventValues, cases: Iterable[PlainCase]) -> d
         for value in values[: question.most]:
             sums[value] += isqrt(question.contribution**2 // min(len(values), question.most))
     return {value: added for value, added in sums.items() if added}
-
-
-def _bin(question: q.BinnedQuestion, case: PlainCase) -> int:
-    value = case.values[question.attribute]
-    return len(question.edges) + 1 if value is None else sum(value >= edge for edge in question.edges)
 
 
 def _instant(time: datetime) -> datetime:

@@ -68,11 +68,11 @@ def questions(zone: str = BERLIN, contribution: int = 3_001_007) -> list[q.CellQ
         q.StartHours(**place),
         q.EventWeekdays(others="node", **place),
         q.EventHours(weekend=(4,), **place),
-        q.AttributeBins(attribute="age", edges=(0, 2.5, 70), **cells),
-        q.AttributeValuesByLast(attribute="channel", values=("web", "é"), activities=shown, **cells),
-        q.AttributeBinsByLast(attribute="age", edges=(18,), activities=shown, others="node", **cells),
+        q.AttributeCells(attribute="age", edges=(0, 2.5, 70), **cells),
+        q.AttributeByLast(attribute="channel", values=("web", "é"), activities=shown, **cells),
+        q.AttributeByLast(attribute="age", edges=(18,), activities=shown, others="node", **cells),
         q.EventValuesByActivity(attribute="channel", values=("web", "é"), activities=shown, **cells),
-        q.EventBinsByActivity(attribute="age", edges=(18,), activities=shown, others="node", **cells),
+        q.EventValuesByActivity(attribute="age", edges=(18,), activities=shown, others="node", **cells),
     ]
 
 
@@ -226,7 +226,7 @@ def test_only_cases_of_the_period_add_something_up_to_their_closing(
     cases = [of_period(case, period) for case in plain_cases(ROWS).values()]
     assert 3 < sum(bool(case.activities) for case in cases) < len(cases)
     for question in questions("UTC"):
-        if isinstance(question, q.TIME_QUESTIONS):
+        if isinstance(question, q.Durations | q.Throughput | q.CalendarQuestion):
             assert cells(totals.sums(question)) == plain_sums(question, cases), question
 
 
@@ -289,7 +289,7 @@ def check_pairs(log: Events, totals: Totals, ties: str = "activity") -> None:
     cells_of: Any = {"contribution": 3_001_007, "activities": ("a", "b"), "others": "node"}
     every = tuple((one, other) for one in range(3) for other in range(3))
     for question in (
-        q.EventBinsByActivity(attribute=q.SERVICE, edges=q.SERVICE_EDGES, **cells_of),
+        q.EventValuesByActivity(attribute=q.SERVICE, edges=q.SERVICE_EDGES, **cells_of),
         q.Durations(pairs=every, are_waiting=True, **cells_of),
         q.Durations(pairs=((0, 0), (0, 1), (1, 0)), are_waiting=True, **(cells_of | {"others": "drop"})),
         q.Durations(pairs=every, **cells_of),

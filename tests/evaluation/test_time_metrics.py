@@ -12,6 +12,7 @@ from scipy.stats import wasserstein_distance
 from travas import Attribute
 from travas.evaluation.details import attribute_distance, time_distance, wasserstein
 from travas.log.calendar import SECOND
+from travas.log.questions import DetailColumn
 from travas.sources.encoded_cases import Coded, EncodedCases
 
 Case = list[tuple[str, int]]
@@ -31,8 +32,10 @@ def encoded(
         np.array([len(case) for case in cases], dtype=np.int64),
         np.array([moment * SECOND for case in cases for _, moment in case], dtype=np.int64),
         np.ones(sum(map(len, cases)), dtype=bool),
-        {} if values is None else {"v": Coded(codes, texts)},
-        {} if numbers is None else {"n": np.array(numbers)},
+        {
+            DetailColumn("v", "name", "case"): Coded(codes, texts),
+            DetailColumn("n", "number", "case"): np.array(numbers or []),
+        },
     )
 
 

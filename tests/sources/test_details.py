@@ -136,7 +136,7 @@ def test_only_plain_decimal_numbers_are_numbers() -> None:
         }
     )
     totals = totals_of(table, Reading(details=Details(numbers=("n",))))
-    sums = totals.sums(q.AttributeBins(attribute="n", edges=(0, 2, 1000), contribution=1))
+    sums = totals.sums(q.AttributeCells(attribute="n", edges=(0, 2, 1000), contribution=1))
     assert sums.tolist() == [0, 2, 1, 1, size - 4]
 
 
@@ -195,5 +195,5 @@ def test_a_log_without_events_adds_nothing(tmp_path: Path) -> None:
         totals = totals_of(source, Reading(details=details))
         assert hours(totals) == [] and buckets(totals) == []
         assert not totals.sums(q.Throughput(activities=("a",), others="node", contribution=1)).any()
-        assert not totals.sums(q.AttributeBins(attribute="age", edges=(1,), contribution=1)).any()
+        assert not totals.sums(q.AttributeCells(attribute="age", edges=(1,), contribution=1)).any()
         assert totals.value_sums(q.AttributeValues(attribute="channel", contribution=1)) == {}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..errors import confidential_repr
 from ..log.calendar import SECOND, WEEKS
 from ..log.log import Log
 from ..log.options import OTHER
-from ..log.questions import SERVICE, Totals, check_details
+from ..log.questions import SERVICE_COLUMN, DetailColumn, Totals, check_details
 from ..log.traces import Activity
 from ..releases.release import details_of, released_attributes, released_event_attributes, released_times
 from ..releases.synthetic_log import SyntheticRelease
@@ -156,23 +156,24 @@ def released_cases(release: SyntheticRelease) -> EncodedCases:
     codes = [np.tile(part, count) for part, count in zip(flat, counts.tolist(), strict=True)]
     times = None if release.event_times is None else release.event_times * SECOND
     joined = np.concatenate([np.empty(0, dtype=np.uint32), *codes])
-    named, numbers = _encoded(release.event_columns)
+    values = _encoded(release.case_columns, "case") | _encoded(release.event_columns, "event")
     if (starts := release.event_starts) is not None and release.event_times is not None:
-        numbers[SERVICE] = np.where(starts.missing, np.nan, release.event_times - starts.values)
+        values[SERVICE_COLUMN] = np.where(starts.missing, np.nan, release.event_times - starts.values)
     aware = np.ones(len(joined), dtype=bool)
-    return EncodedCases(alphabet, joined, lengths, times, aware, *_encoded(release.case_columns), named, numbers)
+    return EncodedCases(alphabet, joined, lengths, times, aware, values)
 
 
-def _encoded(columns: Sequence[CaseColumn]) -> tuple[dict[str, Coded], dict[str, Floats]]:
+def _encoded(columns: Sequence[CaseColumn], of: Literal["case", "event"]) -> dict[DetailColumn, Coded | Floats]:
     """Attributes with names and with numbers, as they are read."""
-    named, numbers = {}, {}
+    values: dict[DetailColumn, Coded | Floats] = {}
     for column in columns:
         if column.kind == "text":
             texts = np.where(column.missing, -1, column.values).astype(np.int32)
-            named[column.attribute] = Coded(texts, column.texts)
+            values[DetailColumn(column.attribute, "name", of)] = Coded(texts, column.texts)
         else:
-            numbers[column.attribute] = np.where(column.missing, np.nan, column.values)
-    return named, numbers
+            numbers = np.where(column.missing, np.nan, column.values)
+            values[DetailColumn(column.attribute, "number", of)] = numbers
+    return values
 
 
 def time_distance(original: EncodedCases, released: EncodedCases, zone: str) -> TimeDistance:
@@ -186,10 +187,10 @@ def attribute_distance(
     """Compare an attribute of two logs; by default, `values` are those of the released log."""
     logs = (original, released)
     if attribute.is_number:
-        cells, size = [_bins(log.numbers[attribute.name], attribute) for log in logs], len(attribute.edges) + 2
+        cells, size = [_bins(log, attribute, "case") for log in logs], len(attribute.edges) + 2
     else:
-        texts = [text for text in values or released.attributes[attribute.name].values if text != OTHER]
-        cells, size = [_values(log.attributes[attribute.name], texts) for log in logs], len(texts) + 2
+        texts = [text for text in values or released.names(attribute.name).values if text != OTHER]
+        cells, size = [_values(log.names(attribute.name), texts) for log in logs], len(texts) + 2
     cells = [cell[log.lengths > 0] for cell, log in zip(cells, logs, strict=True)]
     kept = np.ones(len(cells[0])) if attribute.is_number else cells[0] != size - 1
     names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
@@ -203,9 +204,9 @@ def attribute_distance(
     )
 
 
-def _bins(values: Floats, attribute: Attribute) -> Integers:
+def _bins(log: EncodedCases, attribute: Attribute, of: Literal["case", "event"]) -> Integers:
     """The bin of every value; missing ones come last."""
-    edges = np.array(attribute.edges)
+    values, edges = cast(Floats, log.values[DetailColumn(attribute.name, "number", of)]), np.array(attribute.edges)
     return np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
 
 
@@ -215,10 +216,10 @@ def event_attribute_distance(
     """Compare an attribute of events of two logs, by activity."""
     logs = (original, released)
     if attribute.is_number:
-        cells, size = [_bins(log.event_numbers[attribute.name], attribute) for log in logs], len(attribute.edges) + 2
+        cells, size = [_bins(log, attribute, "event") for log in logs], len(attribute.edges) + 2
     else:
-        texts = [text for text in released.event_attributes[attribute.name].values if text != OTHER]
-        cells, size = [_values(log.event_attributes[attribute.name], texts) for log in logs], len(texts) + 2
+        texts = [text for text in released.names(attribute.name, "event").values if text != OTHER]
+        cells, size = [_values(log.names(attribute.name, "event"), texts) for log in logs], len(texts) + 2
     names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
     one, other = (_by_activity(log, own, names, size) for log, own in zip(logs, cells, strict=True))
     events = one.sum(axis=1)

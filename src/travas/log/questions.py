@@ -56,6 +56,19 @@ KINDS_OF_DAY = 2
 """Rows of the cells of hours: working days, then weekend days."""
 
 
+@dataclass(frozen=True)
+class DetailColumn:
+    """An attribute that is read: its name, what its values are, and what has them."""
+
+    name: str
+    values: Literal["name", "number"]
+    of: Literal["case", "event"]
+
+
+SERVICE_COLUMN = DetailColumn(SERVICE, "number", "event")
+"""Where service times are, like a column."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """What every question has.
@@ -219,57 +232,59 @@ class AttributeValues(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinnedQuestion(CellQuestion):
-    """A question about a numeric case attribute.
+class ValueQuestion(CellQuestion):
+    """A question about names, or about numbers in bins, as cells.
 
     Attributes:
-        attribute: The name of the attribute, one of `Details.numbers`.
-        edges: Increasing numbers: a value is in bin k if it is at least the first k edges. Comparison is of binary
-            floating-point numbers of 64 bits. Cases without a number are in one more bin, the last.
+        attribute: The name of the attribute.
+        values: The names that are cells; one more cell is for all others, and one for missing ones.
+        edges: Instead, increasing numbers: a value is in bin k if it is at least the first k edges. Comparison is of binary
+            floating-point numbers of 64 bits. Missing numbers are in one more bin, the last.
     """
 
     attribute: str
-    edges: tuple[float, ...]
+    values: tuple[str, ...] = ()
+    edges: tuple[float, ...] = ()
+    of: ClassVar[Literal["case", "event"]] = "case"
 
     @property
-    def bins(self) -> int:
-        """The number of bins of numbers."""
-        return len(self.edges) + 1
+    def size(self) -> int:
+        """The number of cells of values."""
+        return len(self.values) + len(self.edges) + 2
+
+    @property
+    def column(self) -> DetailColumn:
+        """The attribute as it is read."""
+        return DetailColumn(self.attribute, "number" if self.edges else "name", self.of)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributeBins(BinnedQuestion):
-    """Bins of a numeric attribute, and missing: every counted case adds Δ to one cell."""
+class AttributeCells(ValueQuestion):
+    """Value of a case attribute: every counted case adds Δ to one cell."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (self.bins + 1,)
+        return (self.size,)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributeValuesByLast(ProjectedQuestion):
-    """Value of an attribute × last activity: Δ in one cell.
-
-    Attributes:
-        attribute: The name of the attribute, one of `Details.attributes`.
-        values: The values that are cells; two more rows are for all other values and for missing ones.
-    """
-
-    attribute: str
-    values: tuple[str, ...]
+class AttributeByLast(ProjectedQuestion, ValueQuestion):
+    """Value of a case attribute × last activity: Δ in one cell."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.values) + 2, self.nodes)
+        return (self.size, self.nodes)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributeBinsByLast(ProjectedQuestion, BinnedQuestion):
-    """Bin of a numeric attribute, or missing, × last activity: Δ in one cell."""
+class EventValuesByActivity(ProjectedQuestion, ValueQuestion):
+    """Activity × value of an attribute of events: counts ÷ norm."""
+
+    of = "event"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (self.bins + 1, self.nodes)
+        return (self.nodes, self.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,32 +302,6 @@ class EventValues(Question):
     most: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class EventValuesByActivity(ProjectedQuestion):
-    """Activity × value of an attribute of events: counts ÷ norm.
-
-    Attributes:
-        attribute: The name of the attribute, one of `Details.event_attributes`.
-        values: The values that are cells; two more columns are for all other values and for missing ones.
-    """
-
-    attribute: str
-    values: tuple[str, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.nodes, len(self.values) + 2)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EventBinsByActivity(ProjectedQuestion, BinnedQuestion):
-    """Activity × bin of a numeric attribute of events, or missing: counts ÷ norm."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.nodes, self.bins + 1)
-
-
 def check_edges(edges: tuple[float, ...]) -> None:
     """Raise ParameterError unless these are increasing numbers."""
     numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and isfinite(edge) for edge in edges)
@@ -322,20 +311,8 @@ def check_edges(edges: tuple[float, ...]) -> None:
         raise ParameterError(f"bins have {len(edges):,} edges; use at most {MOST_EDGES:,}", field="bins")
 
 
-TIME_QUESTIONS: tuple[type[CellQuestion], ...] = (Durations, Throughput, CalendarQuestion)
-"""Questions that need timestamps."""
-
 TimesRead = Literal["ignore", "if recorded", "read"]
 """Whether timestamps are read: never, if the log has a column for them, or always."""
-
-
-@dataclass(frozen=True)
-class DetailColumn:
-    """An attribute that is read: its name, what its values are, and what has them."""
-
-    name: str
-    values: Literal["name", "number"]
-    of: Literal["case", "event"]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import attrs
 from ..errors import ParameterError, shown
 from ..log.log import Log
 from ..log.questions import SERVICE as SERVICE_TIME
-from ..log.questions import SERVICE_EDGES, EventBinsByActivity, Throughput
+from ..log.questions import SERVICE_EDGES, EventValuesByActivity, Throughput
 from ..log.questions import Durations as StepDurations
 from ..log.traces import Activity
 from ..releases import map_numbers
@@ -134,7 +134,7 @@ class ProcessMap(GaussianMechanism):
                 measured = tuple((int(before), int(after)) for before, after in timed.tolist())
                 durations = ask(DURATIONS, StepDurations, pairs=measured, are_waiting=SERVICE in self.parts)
             if SERVICE in self.parts:  # T: from the start to the end of events, by node
-                service = ask(SERVICE, EventBinsByActivity, attribute=SERVICE_TIME, edges=SERVICE_EDGES)
+                service = ask(SERVICE, EventValuesByActivity, attribute=SERVICE_TIME, edges=SERVICE_EDGES)
         return MapMeasurements(
             contributions=self.contributions,
             activities=activities,

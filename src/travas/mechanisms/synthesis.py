@@ -374,7 +374,7 @@ def measure_attribute(
     once, again = stage(first_stage(name)), stage(second_stage(name))
     asked = partial(answered, totals, stage, noisy, attribute=name)
     if attribute.is_number:
-        first = asked(once.name, questions.AttributeBins, edges=attribute.edges)
+        first = asked(once.name, questions.AttributeCells, edges=attribute.edges)
     else:
         sums = totals.value_sums(questions.AttributeValues(contribution=once.contribution, attribute=name))
         if attribute.is_selected:
@@ -382,13 +382,11 @@ def measure_attribute(
         else:
             first = noisy(once.name, np.array([sums.get(value, 0) for value in (*values, None)], dtype=np.int64))
     by_last = measures_by_last(attribute, first, flow, once, again)
-    if attribute.is_number and by_last:
-        last: dict[str, Any] = {"edges": attribute.edges, "activities": flow.activities}
-        second = asked(again.name, questions.AttributeBinsByLast, **last)
+    cells: dict[str, Any] = {"edges": attribute.edges, "values": values}
+    if by_last:
+        second = asked(again.name, questions.AttributeByLast, activities=flow.activities, **cells)
     elif attribute.is_number:
-        second = asked(again.name, questions.AttributeBins, edges=attribute.edges)
-    elif by_last:
-        second = asked(again.name, questions.AttributeValuesByLast, values=values, activities=flow.activities)
+        second = asked(again.name, questions.AttributeCells, **cells)
     else:
         second = noisy(again.name, _folded(totals, name, values, again))
     return AttributeMeasurements(attribute, values, first, second)
@@ -414,10 +412,7 @@ def measure_event_attribute(
         question = questions.EventValues(contribution=choice.contribution, attribute=name, most=MOST_KEYS)
         values, selected = _selected(totals.value_sums(question), choice, noisy)
     asked = partial(answered, totals, stage, noisy, event_stage(name), activities=flow.activities, attribute=name)
-    if attribute.is_number:
-        by_activity = asked(questions.EventBinsByActivity, edges=attribute.edges)
-    else:
-        by_activity = asked(questions.EventValuesByActivity, values=values)
+    by_activity = asked(questions.EventValuesByActivity, edges=attribute.edges, values=values)
     return EventAttributeMeasurements(attribute, values, selected, by_activity)
 
 

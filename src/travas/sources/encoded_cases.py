@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ..log import questions as q
 from ..log.abstraction import FULL, Abstraction, FlatLog
 from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, SECOND, WEEK_DAYS, WEEKS, WEEKS_PER_BLOCK, zone_offsets
 from ..log.log import Log
-from ..log.questions import Details, Totals, check_details
+from ..log.questions import DetailColumn, Details, Totals
 from ..log.traces import Activity, Codes, keys_of
 from ..trusted.contributions import CodedTraces, activity_sums, add_counts, case_blocks, one_cell_sums
 from ..trusted.samplers import Booleans, Floats, Integers
@@ -41,6 +41,9 @@ class Coded:
     codes: NDArray[np.int32]
     values: Sequence[str]
 
+    def __getitem__(self, kept: Booleans) -> Coded:
+        return Coded(self.codes[kept], self.values)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedCases:
@@ -52,10 +55,7 @@ class EncodedCases:
         lengths: The number of events of every case.
         times: Microseconds since 1970 of every event, between the years 1 and 9999; None if times are not read.
         aware: Whether the timestamp of every event has a zone.
-        attributes: The values of named attributes, by attribute.
-        numbers: The values of numeric attributes, by attribute; NaN is missing.
-        event_attributes: The values of named attributes by event, by attribute.
-        event_numbers: The values of numeric attributes by event, by attribute.
+        values: The values of attributes, by case or by event; of numbers NaN is missing.
     """
 
     alphabet: Sequence[Activity]
@@ -63,10 +63,11 @@ class EncodedCases:
     lengths: Integers
     times: Integers | None
     aware: Booleans
-    attributes: Mapping[str, Coded] = field(default_factory=dict)
-    numbers: Mapping[str, Floats] = field(default_factory=dict)
-    event_attributes: Mapping[str, Coded] = field(default_factory=dict)
-    event_numbers: Mapping[str, Floats] = field(default_factory=dict)
+    values: Mapping[DetailColumn, Coded | Floats] = field(default_factory=dict)
+
+    def names(self, attribute: str, of: Literal["case", "event"] = "case") -> Coded:
+        """Return the values of an attribute that are names."""
+        return cast(Coded, self.values[DetailColumn(attribute, "name", of)])
 
     def where(self, kept: Booleans) -> EncodedCases:
         """Return some of the cases."""
@@ -77,10 +78,7 @@ class EncodedCases:
             self.lengths[kept],
             None if self.times is None else self.times[events],
             self.aware[events],
-            {name: Coded(coded.codes[kept], coded.values) for name, coded in self.attributes.items()},
-            {name: values[kept] for name, values in self.numbers.items()},
-            {name: Coded(coded.codes[events], coded.values) for name, coded in self.event_attributes.items()},
-            {name: values[events] for name, values in self.event_numbers.items()},
+            {column: values[kept if column.of == "case" else events] for column, values in self.values.items()},
         )
 
 
@@ -88,23 +86,16 @@ def joined(logs: Sequence[EncodedCases]) -> EncodedCases:
     """Return the cases of several logs that were read with the same details, at least one."""
     codes, first = Codes(), logs[0]
     moved = [np.array([codes[each] for each in log.alphabet], dtype=np.uint32)[log.codes] for log in logs]
-    aware = [log.aware for log in logs]
     times = None if first.times is None else np.concatenate([cast(Any, log.times) for log in logs])
-    lengths = np.concatenate([log.lengths for log in logs])
-    coded = [
-        {name: _joined([getattr(log, of)[name] for log in logs]) for name in getattr(first, of)}
-        for of in ("attributes", "event_attributes")
-    ]
-    numbers = [
-        {name: np.concatenate([getattr(log, of)[name] for log in logs]) for name in getattr(first, of)}
-        for of in ("numbers", "event_numbers")
-    ]
-    of_cases, of_events = zip(coded, numbers, strict=True)
-    return EncodedCases([*codes], np.concatenate(moved), lengths, times, np.concatenate(aware), *of_cases, *of_events)
+    lengths, aware = (np.concatenate(parts) for parts in zip(*((log.lengths, log.aware) for log in logs), strict=True))
+    values = {column: _joined([log.values[column] for log in logs]) for column in first.values}
+    return EncodedCases([*codes], np.concatenate(moved), lengths, times, aware, values)
 
 
-def _joined(parts: Sequence[Coded]) -> Coded:
-    """Join the values of an attribute; the last index of every table stands for -1, missing."""
+def _joined(parts: Sequence[Any]) -> Coded | Floats:
+    """Join the values of an attribute; of names, the last index of every table stands for -1, missing."""
+    if not isinstance(parts[0], Coded):
+        return np.concatenate(parts)
     places: dict[str, int] = {}
     tables = [[*(places.setdefault(value, len(places)) for value in part.values), -1] for part in parts]
     moved = [np.array(table, dtype=np.int32)[part.codes] for part, table in zip(parts, tables, strict=True)]
@@ -125,23 +116,23 @@ class EncodedTotals:
 
     def sums(self, question: q.CellQuestion) -> Integers:
         """Return what all cases add to the cells of a question."""
-        if isinstance(question, q.TIME_QUESTIONS):
-            check_details(self, Details("read"))
-        sums = self._sums(question)
+        if isinstance(question, q.AttributeCells):
+            sums = _histogram(self._cells(question)[self._traces.counted], question)
+        else:
+            sums = self._projected_sums(cast(q.ProjectedQuestion, question))
         return sums.reshape(question.shape)
 
     def value_sums(self, question: q.AttributeValues | q.EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values of an attribute."""
         if isinstance(question, q.EventValues):
             return self._event_values(question)
-        coded = self._attribute(question.attribute)
+        coded = self.cases.names(question.attribute)
         numbers = np.bincount(coded.codes[self._traces.counted] + 1, minlength=len(coded.values) + 1).tolist()
         names = [None, *coded.values]
         return {name: n * question.contribution for name, n in zip(names, numbers, strict=True) if n}
 
     def _event_values(self, question: q.EventValues) -> dict[str | None, int]:
-        check_details(self, Details(event_attributes=(question.attribute,)))
-        values = self.cases.event_attributes[question.attribute]
+        values = self.cases.names(question.attribute, "event")
         traces = replace(self._traces, cells=self._of_events(values.codes))
         known = traces.cells >= 0
         lengths = np.bincount(traces.owner[known], minlength=len(traces.lengths)).astype(np.int64)
@@ -155,7 +146,7 @@ class EncodedTotals:
 
         The segment of a case depends on this case alone, and no case is in two.
         """
-        coded = self._attribute(attribute)
+        coded = self.cases.names(attribute)
         number_of = {value: number for number, value in enumerate(values)}
         rest = number_of.get(OTHER_SEGMENT, -1)
         numbers = np.array([*(number_of.get(value, rest) for value in coded.values), rest])  # the last one is for -1
@@ -173,18 +164,16 @@ class EncodedTotals:
         log = Log(flat.alphabet, list(counts), numbers, whole.columns, whole.notes, whole.abstraction)
         return replace(log, unit=whole.unit, counted=whole.counted, roles=whole.roles, totals=self)
 
-    def _sums(self, question: q.CellQuestion) -> Integers:
+    def _projected_sums(self, question: q.ProjectedQuestion) -> Integers:
         cells = NOTHING
         add: Callable[[_Traces, Integers], None]
         match question:
-            case q.AttributeBins():
-                return _histogram(self._bins(question)[self._traces.counted], question)
-            case q.AttributeValuesByLast():
-                return self._by_last(_cells_of_values(self._attribute(question.attribute), question.values), question)
-            case q.AttributeBinsByLast():
-                return self._by_last(self._bins(question), question)
-            case q.EventValuesByActivity() | q.EventBinsByActivity():
-                add, cells = partial(_add_cells, question), self._event_cells(question)
+            case q.AttributeByLast():
+                events = self._traces.projected(question)
+                last = events.codes[events.ends - 1]
+                return _histogram(self._cells(question)[events.counted] * question.nodes + last, question)
+            case q.EventValuesByActivity():
+                add, cells = partial(_add_cells, question), self._cells(question)
             case q.Durations():
                 add = partial(_add_durations, question, _rows_of_pairs(question))
                 cells = self._service() if question.are_waiting else NOTHING
@@ -194,8 +183,6 @@ class EncodedTotals:
                 add = partial(_add_all_events, question)
             case q.CalendarQuestion():
                 add = partial(_add_first_events, question)
-            case _:
-                raise TypeError(f"not a question: {type(question).__name__}")
         sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
         for events in replace(self._traces, cells=self._of_events(cells)).blocks(question):
             add(events, sums)
@@ -219,32 +206,21 @@ class EncodedTotals:
         """Values of all events, as those of the events under the abstraction."""
         return values if self._traces.origin is None or not len(values) else values[self._traces.origin]
 
-    def _attribute(self, name: str) -> Coded:
-        check_details(self, Details(attributes=(name,)))
-        return self.cases.attributes[name]
-
-    def _bins(self, question: q.BinnedQuestion) -> Integers:
-        check_details(self, Details(numbers=(question.attribute,)))
-        return _cells_of_numbers(self.cases.numbers[question.attribute], question)
-
-    def _event_cells(self, question: q.EventValuesByActivity | q.EventBinsByActivity) -> Integers:
-        """The cell of the value of every event."""
-        name = question.attribute
-        if isinstance(question, q.EventBinsByActivity):
-            check_details(self, Details(event_numbers=(name,)))
-            return _cells_of_numbers(self.cases.event_numbers[name], question)
-        check_details(self, Details(event_attributes=(name,)))
-        return _cells_of_values(self.cases.event_attributes[name], question.values)
+    def _cells(self, question: q.ValueQuestion) -> Integers:
+        """The cell of the value of every case, or of every event."""
+        values = self.cases.values[question.column]
+        if isinstance(values, Coded):
+            cell_of = {value: cell for cell, value in enumerate(question.values)}
+            other = len(question.values)
+            cells = [*(cell_of.get(value, other) for value in values.values), other + 1]  # the last one is for −1
+            return np.array(cells, dtype=np.int64)[values.codes]
+        bins = np.searchsorted(np.array(question.edges, dtype=np.float64), values, side="right")
+        return np.where(np.isnan(values), question.size - 1, bins)
 
     def _service(self) -> Integers:
         """The service time of every event in microseconds; 0 if it has none."""
-        check_details(self, Details(event_numbers=(q.SERVICE,)))
-        return np.rint(np.nan_to_num(self.cases.event_numbers[q.SERVICE]) * SECOND).astype(np.int64)
-
-    def _by_last(self, rows: Integers, question: q.ProjectedQuestion) -> Integers:
-        events = self._traces.projected(question)
-        cells = rows[events.counted] * question.nodes + events.codes[events.ends - 1]
-        return _histogram(cells, question)
+        seconds = cast(Floats, self.cases.values[q.SERVICE_COLUMN])
+        return np.rint(np.nan_to_num(seconds) * SECOND).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -328,18 +304,6 @@ def _nodes_of(alphabet: Sequence[Activity], question: q.ProjectedQuestion) -> In
     index_of = {activity: index for index, activity in enumerate(question.activities)}
     other = len(index_of) if question.others == "node" else -1
     return np.array([index_of.get(activity, other) for activity in alphabet], dtype=np.int64)
-
-
-def _cells_of_values(coded: Coded, values: Sequence[str]) -> Integers:
-    """Index into these values; then all others, and missing ones last."""
-    cell_of = {value: cell for cell, value in enumerate(values)}
-    cells = [*(cell_of.get(value, len(values)) for value in coded.values), len(values) + 1]  # the last one is for −1
-    return np.array(cells, dtype=np.int64)[coded.codes]
-
-
-def _cells_of_numbers(numbers: Floats, question: q.BinnedQuestion) -> Integers:
-    bins = np.searchsorted(np.array(question.edges, dtype=np.float64), numbers, side="right")
-    return np.where(np.isnan(numbers), question.bins, bins)
 
 
 def _rows_of_pairs(question: q.Durations) -> Integers:

@@ -22,7 +22,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,7 +32,7 @@ from ..errors import CONFIDENTIAL, LogError
 from ..log.calendar import SECOND
 from ..log.escaped_names import original_name
 from ..log.log import Log
-from ..log.questions import SERVICE, Totals
+from ..log.questions import SERVICE_COLUMN, DetailColumn, Totals
 from ..log.traces import CODE, Activity, keys_of
 from ..trusted.samplers import Floats
 from .columns import Columns, cautions, columns_of
@@ -202,19 +201,17 @@ class Counting:
         times, aware = None, np.zeros(len(codes), dtype=bool)
         if details.times == "read":
             times, aware = (cases[name].explode(empty_as_null=False).to_numpy() for name in (_MOMENT, AWARE))
-        named: dict[str, dict[str, Coded]] = {"case": {}, "event": {}}
-        numbers: dict[str, dict[str, Floats]] = {"case": {}, "event": {}}
+        read: dict[DetailColumn, Coded | Floats] = {}
         if details.service:
-            numbers["event"][SERVICE] = _floats(cases[_SERVICE].explode(empty_as_null=False))
+            read[SERVICE_COLUMN] = _floats(cases[_SERVICE].explode(empty_as_null=False))
         for attribute, role, _ in columns.attributes_read:
             values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
-            if attribute.values == "number":
-                numbers[attribute.of][attribute.name] = _floats(values)
-            else:
-                named[attribute.of][attribute.name] = _coded_values(values.to_physical(), self._categories[role])
+            is_number = attribute.values == "number"
+            read[attribute] = (
+                _floats(values) if is_number else _coded_values(values.to_physical(), self._categories[role])
+            )
         lengths = cases[columns.parts[0]].list.len().to_numpy().astype(np.int64)
-        attributes: list[Any] = [values[of] for of in ("case", "event") for values in (named, numbers)]
-        return EncodedTotals(EncodedCases(alphabet, codes, lengths, times, aware, *attributes), details)
+        return EncodedTotals(EncodedCases(alphabet, codes, lengths, times, aware, read), details)
 
 
 def persons_of(table: Table, reading: Reading) -> pl.DataFrame:
