@@ -141,12 +141,7 @@ class TravasError(Exception):
     """
 
     def __init__(
-        self,
-        message: str = "",
-        *,
-        field: str = "",
-        other_fields: tuple[str, ...] = (),
-        confidential: bool = False,
+        self, message: str, *, field: str = "", other_fields: tuple[str, ...] = (), confidential: bool = False
     ) -> None:
         self.field, self.other_fields = field, other_fields
         self.confidential = confidential or CONFIDENTIAL in message
@@ -219,18 +214,11 @@ class ChargedError(TravasError):
         completed: Whether the release itself is complete, and something after it failed.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        account: str = "",
-        interrupted: bool = False,
-        completed: bool = False,
-        field: str = "",
-        other_fields: tuple[str, ...] = (),
-    ) -> None:
-        super().__init__(reason, field=field, other_fields=other_fields)
-        self.account, self.interrupted, self.completed = account, interrupted, completed
+    interrupted = False
+
+    def __init__(self, reason: str, *, account: str = "", completed: bool = False) -> None:
+        super().__init__(reason)
+        self.account, self.completed = account, completed
 
     def __str__(self) -> str:
         stands = f"; the charge{f' to {self.account!r}' if self.account else ''} stands"
@@ -250,15 +238,11 @@ class ChargedError(TravasError):
         Returns:
             The error to raise instead.
         """
-        named = cause if isinstance(cause, TravasError) else TravasError()
-        return cls(
-            _reason(cause),
-            account=account,
-            interrupted=isinstance(cause, KeyboardInterrupt),
-            completed=completed,
-            field=named.field,
-            other_fields=named.other_fields,
-        )
+        error = cls(_reason(cause), account=account, completed=completed)
+        error.interrupted = isinstance(cause, KeyboardInterrupt)
+        if isinstance(cause, TravasError):
+            error.field, error.other_fields = cause.field, cause.other_fields
+        return error
 
 
 def _reason(cause: BaseException) -> str:
@@ -266,8 +250,6 @@ def _reason(cause: BaseException) -> str:
         return str(cause).rstrip(".")
     if isinstance(cause, KeyboardInterrupt):
         return "interrupted"
-    if isinstance(cause, SystemExit):
-        return "ended by a call to sys.exit"
     if is_out_of_memory(cause):
         return "not enough memory"
     if isinstance(cause, OSError) and cause.errno:

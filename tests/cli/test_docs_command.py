@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from travas.cli import docs_command
+from travas.cli import tools
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         file = folder / f"{name}.html"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    monkeypatch.setattr(docs_command, "FOLDERS", ((folder, ".html"), *docs_command.FOLDERS[1:]))
+    monkeypatch.setattr(tools, "FOLDERS", ((folder, ".html"), *tools.FOLDERS[1:]))
     return folder
 
 

@@ -19,7 +19,7 @@ from page_blocks import ROOT, Block, blocks, pages
 
 from conftest import Ran, Run
 from travas.cli import main as cli
-from travas.cli.demo_command import demo
+from travas.cli.tools import demo
 
 LONG = ("docs/cheat-sheet.md", "docs/budgets.md", "docs/every-month.md", "docs/experiments.md")
 """These need ten seconds or more, for plans and experiments, and are tried by `make test-slow`."""

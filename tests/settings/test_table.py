@@ -16,7 +16,6 @@ from travas.mechanisms.registry import options_of
 from travas.pipeline import GuaranteeRule, Request
 from travas.releases.release import Frequencies, Profile
 from travas.settings.table import BY_NAME, SETTINGS, setting
-from travas.sources.doctor.diagnosis import PROPOSED
 from travas.sources.files import Format
 from travas.sources.period import Calendar
 from travas.sources.reading import Decimal, DuplicateCases, DuplicateEvents, Lifecycle, OnMissing, Order
@@ -92,7 +91,3 @@ def test_choices_are_those_of_the_types() -> None:
         name: get_args(kind) for name, kind in LITERALS.items()
     }
     assert ", ".join(MECHANISMS) in BY_NAME["mechanism"].help
-
-
-def test_only_the_form_of_the_log_is_chosen_by_looking_at_it() -> None:
-    assert {each.name for each in SETTINGS if each.by_looking} == {*PROPOSED, "log"}

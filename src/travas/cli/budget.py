@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import typer
@@ -105,15 +104,15 @@ def plan_releases(
     """
     from ..budget.plan import plan
     from ..explain import numbers
-    from ..trusted.numbers import typed_whole_number
+    from ..trusted.numbers import rounded_down, typed_whole_number
 
     number = typed_whole_number(releases, "releases")
     with progress("composing"):
         planned = plan(number, epsilon=project.required("epsilon"), delta=project.required("delta"))
     facts, rows = planned.as_json(), []
     for way, remark in planned.remarks().items():
-        share, (epsilon, delta) = facts[way], getattr(planned, way)
-        rows.append((way, f"ε = {_short(epsilon)}, δ = {_short(delta)}", remark))
+        share, (epsilon, delta) = facts[way], (rounded_down(part, 4) for part in getattr(planned, way))
+        rows.append((way, numbers(epsilon, delta), remark))
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
             rows.append(("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)", ""))
@@ -133,14 +132,6 @@ def existing_ledger(project: Project) -> Ledger:
     if not path.exists():
         raise LedgerError(f"{path}: no such ledger; the first release or `travas budget create` creates it")
     return Ledger(path)
-
-
-def _short(value: Fraction) -> str:
-    """Format a number exactly if that is short, otherwise as a decimal rounded down."""
-    from ..trusted.numbers import as_text, rounded_down
-
-    text = as_text(value)
-    return text if "/" not in text and len(text) <= 12 else as_text(rounded_down(value, 4))
 
 
 def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None:

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,21 +64,16 @@ def _print_table(content: Table) -> None:
     out.print()
 
 
-_QUIET = ContextVar("quiet", default=False)
-"""Whether `--quiet` was given: nothing is printed but errors and JSON."""
-
-
-def silence(wanted: bool) -> bool:
-    """Set whether nothing is printed but errors and JSON. Returns the same value."""
-    _QUIET.set(wanted)
-    return wanted
+def is_quiet() -> bool:
+    """Whether `--quiet` was given: nothing is printed but errors and JSON."""
+    return "--quiet" in sys.argv
 
 
 def console() -> Any:
     """Return the console for results. It has no colours unless it is a terminal."""
     from rich.console import Console
 
-    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=_QUIET.get())
+    return Console(soft_wrap=True, highlight=False, markup=False, emoji=False, quiet=is_quiet())
 
 
 def print_json(content: Mapping[str, Any]) -> None:
@@ -89,7 +83,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 @contextmanager
 def phases() -> Iterator[Callable[[str, float], None]]:
     """Show a progress bar on standard error for work in phases; silent if it is not a terminal."""
-    if not sys.stderr.isatty() or _QUIET.get():
+    if not sys.stderr.isatty() or is_quiet():
         yield lambda _, __: None
         return
     from rich.console import Console
@@ -111,5 +105,5 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
 
 def print_caution(text: str) -> None:
     """Print what seems wrong before a charge, on standard error."""
-    if not _QUIET.get():
+    if not is_quiet():
         print(f"note: {text} {CONFIDENTIAL}", file=sys.stderr)

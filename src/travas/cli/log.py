@@ -1,21 +1,28 @@
-"""The commands that measure the original log, `forecast` and `compare`. What they print of it is confidential."""
+"""The commands that measure the original log, or a release of it: `forecast`, `compare`, `audit`, `experiment`. Confidential."""
 
 from __future__ import annotations
 
 from itertools import starmap
+from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CONFIDENTIAL_HEADING, ParameterError, number_of
+import typer
+
+from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC, ParameterError, number_of
 from ..releases.release import name_of
-from .console import Table, answer, bar, named, phases, progress
+from .console import Rows, Table, answer, bar, named, phases, progress
 from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
 
 if TYPE_CHECKING:
+    from ..evaluation.audit import Audit, Finding
     from ..evaluation.forecast import Trial
     from ..mechanisms.mechanism import Mechanism
     from ..settings.project import Project
 
+
+_OF_LOGS = {*READING, "abstractions"} - {"unit", "max_cases"}
+"""What a forecast for any log does not have."""
 
 # -------------------------------------------------------------------------------------------------------- forecast
 
@@ -46,15 +53,14 @@ def forecast(
 
     cases = project.stated_cases
     if log is None:
-        needing = [name for name in READING if name in project.values and name not in ("unit", "max_cases")]
-        for name in [*needing, *(["abstractions"] if abstractions is not None else [])]:
+        for name in {*project.values, *(["abstractions"] if abstractions else [])} & _OF_LOGS:
             raise ParameterError(f"{name} requires a log; pass one, or remove {name}", field=name)
     if kinds:
-        if any(name in names_of("mechanism", "rules") for name in project.values):
+        if {*project.values} & {*names_of("mechanism", "rules")}:
             raise ParameterError("--kinds compares mechanisms with their default options; remove the mechanism")
-        if len(epsilon or ()) != 1 or len(delta or ()) != 1 or abstractions is not None:
+        if abstractions or not (epsilon and delta and len(epsilon) == len(delta) == 1):
             raise ParameterError("--kinds requires one --epsilon and one --delta, without --abstractions")
-        _of_kinds(as_json, log, project, (epsilon or [""])[0], (delta or [""])[0], cases)
+        _of_kinds(as_json, log, project, epsilon[0], delta[0], cases)
         return
     if log is None and (not epsilon or not delta):
         raise ParameterError("--epsilon and --delta are required without a log")
@@ -136,13 +142,8 @@ def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, de
         views, rule = {each: outlook(one, cases) for each, one in made.items()}, made["variants"]
         words = [*advice(made, cases), *_weak([rule], cases)]
     kinds = [{"kind": each, "mechanism": name_of(made[each]), "facts": list(found)} for each, found in views.items()]
-    facts: dict[str, Any] = {
-        "confidential": log is not None,
-        "epsilon": epsilon,
-        "delta": delta,
-        "kinds": kinds,
-        "advice": words,
-    }
+    facts: dict[str, Any] = {"confidential": log is not None, "epsilon": epsilon, "delta": delta}
+    facts |= {"kinds": kinds, "advice": words}
     rows = [row for each, found in views.items() for row in named(each, found)]
     parts: list[Table | str] = [Table(f"Kinds of release at {numbers(rule.epsilon, rule.delta)}", rows), *words]
     if log is not None:
@@ -185,23 +186,110 @@ def compare(
 
     with phases() as watch:
         comparison = compare_logs(original, released, metrics or None, reading=project.reading(), watch=watch)
-    words = [
-        row
-        for name, text, floor in comparison.facts()
-        for row in named(name, [text, f"halves: {floor}"] if floor else [text])
-    ]
+    words: Rows = []
+    for name, text, floor in comparison.facts():
+        words += named(name, [text, f"halves: {floor}"] if floor else [text])
     top = [
         (f"{count:,}", f"{other:,}", shorten(" → ".join(map(str, trace)), 100, placeholder=" …"))
         for trace, count, other in comparison.values.get("top_variants", ())
     ]
-    tables = (
-        Table("", comparison.numbers(), head=("metric", "released", "halves", "meaning")),
-        Table("Most frequent variants", top, head=("original", "released", "variant")),
-        Table("", words),
-    )
-    notes = [*named("counts", [COUNTS[comparison.frequencies]] if comparison.frequencies else [])]
+    numbers = Table("", comparison.numbers(), head=("metric", "released", "halves", "meaning"))
+    variants = Table("Most frequent variants", top, head=("original", "released", "variant"))
+    notes = named("counts", [COUNTS[comparison.frequencies]] if comparison.frequencies else [])
     notes += named("note", comparison.remarks)
     if comparison.halves is not None:
         notes.append(("halves", f"{HALVES.lower()}, compared with each other: differences of that size are chance"))
     facts = comparison.as_json() | {"confidential": True, "remarks": list(comparison.remarks)}
-    answer(as_json, facts, CONFIDENTIAL_HEADING, *tables, Table("", notes))
+    answer(as_json, facts, CONFIDENTIAL_HEADING, numbers, variants, Table("", words), Table("", notes))
+
+
+# -------------------------------------------------------------------------------------------------------- research
+
+CONTRADICTED = 1
+"""The exit code if the claim is contradicted."""
+
+
+@with_settings(("epsilon", "delta", *READING), ("epsilon", "delta", *COLUMNS))
+def audit(
+    original: str = arg("ORIGINAL", "The original log; the settings of the reading apply to it."),
+    released: str = arg("RELEASED", "The released log of any tool."),
+    canaries: str | None = opt("Made-up cases, each of its own variant, each added with probability 1/2.", "LOG"),
+    public: list[str] | None = opt("A column whose values are public: they may reappear; repeatable.", "COLUMN"),
+    as_json: bool = AS_JSON,
+    *,
+    project: Project,
+) -> None:
+    """Test whether a release contradicts its claim of (ε, δ). The output is confidential, because the original log is read.
+
+    It never says that a release is private. The exit code is 1 if the claim is contradicted, 0 if no contradiction was
+    found, and 2 if the audit could not be made.
+
+    Example: travas audit hospital.xes.gz released.csv --epsilon 1 --delta 1e-6
+    """
+    from ..evaluation.audit import audit as audit_release
+
+    with progress("testing the release"):
+        result = audit_release(
+            original,
+            released,
+            epsilon=project.required("epsilon"),
+            delta=project.required("delta"),
+            reading=project.reading(),
+            canaries=canaries,
+            public=tuple(public or ()),
+        )
+    tables = [Table(finding.name, [("assumed", finding.null), *_words(finding, result)]) for finding in result.findings]
+    answer(as_json, result.as_json() | {"confidential": True}, CONFIDENTIAL_HEADING, *tables, result.verdict)
+    if result.contradictions:
+        raise typer.Exit(CONTRADICTED)
+
+
+def _words(finding: Finding, result: Audit) -> Rows:
+    if finding.reason:
+        return [("not tested", finding.reason)]
+    needed = finding.needed(result.level)
+    power = (
+        "none: no observation would contradict the claim"
+        if needed is None
+        else f"{needed:,} of {finding.candidates:,} would contradict the claim"
+    )
+    verdict = "contradicts the claim" if finding in result.contradictions else "no contradiction"
+    return [("found", finding.observed), ("p-value", f"{finding.p_value:.2g}: {verdict}"), ("power", power)]
+
+
+def experiment(
+    file: Path = arg("GRID.toml", "The grid to run; see: travas docs experiments."),
+    output: Path | None = opt("Results file. Default: GRID.parquet.", "FILE.parquet", "--output", "-o"),
+    data: Path | None = opt("Folder of the logs. Default: as set in the grid.", "DIR"),
+    workers: str | None = opt("Number of processes. Default: all cores.", "NUMBER"),
+    as_json: bool = AS_JSON,
+) -> None:
+    """Run a grid of logs × mechanisms × ε × δ. Resumes where it stopped. The results are confidential.
+
+    Example: travas experiment experiments/paper.toml
+    """
+    from ..evaluation.experiment import experiment as run_experiment
+    from ..evaluation.experiment import read_grid, summary
+    from ..outputs.atomic import atomic_output
+    from ..trusted.numbers import typed_whole_number
+
+    processes = typed_whole_number(workers, "workers")
+    wanted = read_grid(file, data)
+    target = output or Path(file.name).with_suffix(".parquet")
+    with progress("running the experiment") as watch:
+        table = run_experiment(wanted, target, watch, processes)
+    means = target.with_suffix(".summary.csv")
+    with atomic_output(means, "replace") as partial:
+        summary(wanted, table).write_csv(partial)
+    failed = table.filter(table["error"].is_not_null())
+    causes = (
+        failed.group_by("label", "error", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    )
+    facts = {"results": str(target), "summary": str(means), "runs": len(table), "failed": len(failed)}
+    rows = [
+        ("results", str(target)),
+        ("means", f"{means}, with 95 % intervals"),
+        ("runs", f"{len(table):,}, {len(failed):,} of them failed and count as empty releases"),
+        *named("failed", [f"{times:,} × {label}: {error}" for label, error, times in causes.head(5).iter_rows()]),
+    ]
+    answer(as_json, facts | {"confidential": True}, Table(CONFIDENTIAL_UNLESS_PUBLIC, rows, "yellow"))

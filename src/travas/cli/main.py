@@ -25,9 +25,9 @@ from ..errors import (
     is_out_of_memory,
     system_reason,
 )
-from . import check, demo_command, docs_command, log, project, release, research, serve_command
+from . import check, log, project, release, tools
 from .budget import app as budget_app
-from .console import print_json, silence
+from .console import print_json
 from .exit_codes import EXIT_CODES, INTERRUPTED
 from .options import HelpfulCommand, HelpfulGroup, flag
 
@@ -48,11 +48,11 @@ _BROKEN_PIPE = 141  # as shells report SIGPIPE: the output was closed before all
 
 _command = partial(app.command, cls=HelpfulCommand, epilog=EXIT_CODES)
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Start": (demo_command.demo, project.doctor, serve_command.serve, docs_command.docs),
+    "Start": (tools.demo, project.doctor, tools.serve, tools.docs),
     "Release": (release.anonymize, release.synthesize, release.process_map, project.init, project.release),
     "Check a release": (check.verify, check.report),
     "Examine the original log (confidential)": (log.forecast, log.compare),
-    "Research": (research.audit, research.experiment),
+    "Research": (log.audit, log.experiment),
 }
 for _panel, _commands in _PANELS.items():
     for _each in _commands:
@@ -70,7 +70,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = flag("Print the version.", "--version", callback=_version),
     debug: bool = flag("Show where an unexpected error happened. Confidential.", "--debug"),
 ) -> None:
     pass
@@ -78,7 +78,6 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit with a code of `exit_codes`. Errors are one line on standard error."""
-    silence(False)
     _handle_interrupts()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -150,19 +149,14 @@ def _unexpected(error: BaseException) -> int:
 
 def _with_options(error: TravasError) -> str:
     """Return the message of an error and the options that correspond to its fields, if the command has them."""
-    known = _options(sys.argv[1:])
-    fields = dict.fromkeys(field for field in (error.field, *error.other_fields) if field)
+    command: Any = typer.main.get_command(app)
+    for argument in sys.argv[1:]:
+        command = getattr(command, "commands", {}).get(argument, command)
+    known = {option for parameter in command.params for option in parameter.opts}
+    fields = dict.fromkeys((error.field, *error.other_fields))
     flags = ["--force" if field == "existing" else "--" + field.replace("_", "-") for field in fields]
     names = [flag for flag in flags if flag in known]
     return extended(str(error), f" (option{'s' if len(names) > 1 else ''} {', '.join(names)})" if names else "")
-
-
-def _options(arguments: list[str]) -> set[str]:
-    """Return the options of the command that these arguments call."""
-    command: Any = typer.main.get_command(app)
-    for argument in arguments:
-        command = getattr(command, "commands", {}).get(argument, command)
-    return {option for parameter in command.params for option in parameter.opts}
 
 
 def _fail(message: str, code: int, error: TravasError | None = None) -> int:

@@ -13,7 +13,6 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ..errors import ParameterError, shown
 from ..settings.table import SETTINGS, Section, Setting, setting
-from .console import silence
 
 if TYPE_CHECKING:
     from ..outputs.atomic import Existing
@@ -31,8 +30,8 @@ def opt(about: str, metavar: str | None = None, *names: str, default: Any = None
 
 
 def flag(about: str, name: str, hidden: bool = False, callback: Any = None) -> Any:
-    """An option without a value."""
-    return typer.Option(False, name, help=about, hidden=hidden, callback=callback, is_eager=name == "--help-all")
+    """An option without a value. One with a callback answers before others are looked at."""
+    return typer.Option(False, name, help=about, hidden=hidden, callback=callback, is_eager=callback is not None)
 
 
 LOG = arg(
@@ -43,9 +42,10 @@ LOG = arg(
     None,
 )
 FORCE = flag("Overwrite existing output.", "--force")
-QUIET = flag("Print nothing but errors, and JSON with --json.", "--quiet", hidden=True, callback=silence)
-AS_JSON = flag("Print the result, or the error, as one JSON object.", "--json")
-HIDDEN_JSON = flag("Print the result, or the error, as one JSON object.", "--json", hidden=True)
+QUIET = flag("Print nothing but errors, and JSON with --json.", "--quiet", hidden=True)
+AS_JSON, HIDDEN_JSON = (
+    flag("Print the result, or the error, as one JSON object.", "--json", each) for each in (False, True)
+)
 CONFIDENTIALLY = flag("Also print the size of the log, on standard error.", "--confidential", hidden=True)
 SET = opt("Set any setting of --help-all; repeatable.", "KEY=VALUE", "--set")
 
@@ -67,30 +67,34 @@ def existing(force: bool) -> Existing:
 
 
 def with_settings(
-    names: Iterable[str], shown_first: Iterable[str] = (), file: bool = True, more: tuple[str, ...] = ()
+    names: Iterable[str], shown_first: Iterable[str] = (), file: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Replace the parameter `project` of a command by options of settings, `--set` and `--project`.
+    """Replace the parameter `project` of a command by options of settings and, with a file, `--project`, `--set`, `--quiet`.
 
-    Those that are not shown first are in the help of `--help-all` only; `more` can be set by `--set` alone.
+    Those that are not shown first are in the help of `--help-all` only. One that has the name of an option of the command
+    can be set by `--set` alone.
     """
-    settings, first = {name: setting(name) for name in dict.fromkeys((*shown_first, *names))}, set(shown_first)
+    names = dict.fromkeys((*shown_first, *names))
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def wrapped(**values: Any) -> None:
-            flags = {name: values.pop(name) for name in settings}
-            changed, project_file = values.pop("changed", None), values.pop("project_file", None)
-            values.pop("help_all", None)
-            command(**values, project=_project(project_file, flags, changed or (), (*settings, *more)))
-
         signature = inspect.signature(command, eval_str=True, locals={"Project": Any})  # imported when it is called
         own = [each.replace(kind=each.KEYWORD_ONLY) for name, each in signature.parameters.items() if name != "project"]
-        own += [_option(row, name not in first) for name, row in settings.items()]
+        flags = [name for name in names if name not in signature.parameters]
+        own += [_option(setting(name), name not in shown_first) for name in flags]
         if file:
             project_file = opt("Take settings from this travas.toml.", "FILE", "--project")
             own += [_parameter("project_file", Path | None, project_file), _parameter("changed", list[str] | None, SET)]
-        if len(first) < len(settings):
+            own.append(_parameter("quiet", bool, QUIET))
+        if set(flags) > set(shown_first):
             own.append(_parameter("help_all", bool, flag("Show all options.", "--help-all", callback=_show_all)))
+
+        @functools.wraps(command)
+        def wrapped(**values: Any) -> None:
+            stated = {name: values.pop(name) for name in flags}
+            _, _, changed, file = (values.pop(name, None) for name in ("quiet", "help_all", "changed", "project_file"))
+            stated = {name: value for name, value in stated.items() if value not in (None, [])}
+            command(**values, project=_project(file, stated | changes(changed or (), names)))
+
         wrapped.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
         wrapped.__annotations__ = {each.name: each.annotation for each in own}
         return wrapped
@@ -145,14 +149,10 @@ def changes(texts: Iterable[str], available: Iterable[str]) -> dict[str, Any]:
     return stated
 
 
-def _project(file: Path | None, flags: Mapping[str, Any], texts: Iterable[str], available: tuple[str, ...]) -> Project:
+def _project(file: Path | None, stated: Mapping[str, Any]) -> Project:
     from ..settings.project import Project
 
-    project = Project() if file is None else Project.load(file)
-    return here(
-        project,
-        {**{name: value for name, value in flags.items() if value not in (None, [], ())}, **changes(texts, available)},
-    )
+    return here(Project() if file is None else Project.load(file), stated)
 
 
 def here(project: Project, stated: Mapping[str, Any]) -> Project:

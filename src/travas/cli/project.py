@@ -15,7 +15,7 @@ import typer
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, ParameterError, TravasError
 from ..settings.table import BY_NAME, SECTIONS
 from ..trusted.numbers import as_text, exact, exact_epsilon
-from .console import Table, answer, console, phases, print_caution, progress
+from .console import Table, answer, console, is_quiet, phases, print_caution, progress
 from .options import (
     AS_JSON,
     COLUMNS,
@@ -46,12 +46,11 @@ _BEGIN = {"epsilon": "1", "delta": "1e-6", "output": "release.xes.gz"}
 """What a new project begins with, whatever the log is."""
 
 
-@with_settings(names_of(*SECTIONS, without=("output",)), COLUMNS, more=("output",))
+@with_settings(names_of(*SECTIONS), COLUMNS)
 def doctor(
     log: str | None = LOG,
     output: Path | None = opt("Write a project with what was found, for travas release.", "FILE", "--output", "-o"),
     force: bool = FORCE,
-    quiet: bool = QUIET,
     as_json: bool = AS_JSON,
     *,
     project: Project,
@@ -67,12 +66,11 @@ def doctor(
     _diagnose(project if log is None else here(project, {"log": log}), output, force, as_json)
 
 
-@with_settings(names_of(*SECTIONS, without=("output",)), COLUMNS)
+@with_settings(names_of(*SECTIONS), COLUMNS)
 def init(
     log: str = arg("LOG", "The event log, as for travas anonymize."),
     output: Path = opt("The project file.", "FILE", "--output", "-o", default=Path("travas.toml")),
     force: bool = FORCE,
-    quiet: bool = QUIET,
     as_json: bool = AS_JSON,
     *,
     project: Project,
@@ -83,7 +81,7 @@ def init(
     """
     from ..outputs.atomic import check_target
 
-    if sys.stdin.isatty() and not (project.values or as_json or quiet):
+    if sys.stdin.isatty() and not (project.values or as_json or is_quiet()):
         check_target(output, existing(force))
         project = _asked(project)
     _diagnose(here(project, {"log": log}), output, force, as_json)
@@ -138,12 +136,8 @@ def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool)
     with_period(draft)  # refuses periods without a rule that closes a case
     if output is not None:
         draft.save(output, existing(force))
-    facts = diagnosis.as_json() | {
-        "project": output and str(output),
-        "next": output and _release_command(output),
-        "size": None,
-    }
-    parts: list[Table | str] = []
+    facts = diagnosis.as_json() | {"project": output and str(output), "next": output and _release_command(output)}
+    facts["size"], parts = None, list[Table | str]()
     if read_log is not None:
         unit = {"unit": read_log.unit.name, "max_cases": read_log.unit.max_cases, "counted": read_log.counted}
         facts["size"] = asdict(read_log.summary()) | unit | {"notes": list(read_log.notes)}
@@ -226,19 +220,14 @@ def _read(project: Project, diagnosis: LogDiagnosis) -> tuple[Log | None, LogDia
 def _draft(project: Project, diagnosis: LogDiagnosis, file: Path) -> Project:
     """A project in this file: what is set, and how the doctor proposes to read the log, but for what the values leave open."""
     from ..settings.project import Project as Draft
-    from ..sources.doctor.diagnosis import settings_of
 
-    left_open = {choice.name for choice in diagnosis.choices}
-    found = {
-        name: "tab" if value == "\t" else value
-        for name, value in settings_of(diagnosis.reading)
-        if name not in left_open
-    }
     log = project.source
     if not ("://" in log or _is_only_read(log) or Path(log).is_absolute()):  # a path starts from the file's folder
         log = os.path.relpath(log, file.absolute().parent)
     periods = {"every": "month", "grace": "7d"} if {"end_activity", "gap"} & set(project.values) else {}
-    return Draft(home=file.parent).with_values({**_BEGIN, **periods, **found, **project.values, "log": log})
+    return Draft(home=file.parent).with_values(
+        {**_BEGIN, **periods, **diagnosis.settings, **project.values, "log": log}
+    )
 
 
 def _release_command(project: Path) -> str:

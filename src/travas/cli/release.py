@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import ParameterError
 from ..releases.release import kind_of
 from .console import answer, console, phases, print_caution, progress
-from .options import CONFIDENTIALLY, FORCE, HIDDEN_JSON, LOG, QUIET, existing, here, names_of, opt, with_settings
+from .options import CONFIDENTIALLY, FORCE, HIDDEN_JSON, LOG, existing, here, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..pipeline import Outcome
@@ -31,7 +31,6 @@ FROM = opt("Write this release again: no log is read, nothing is charged.", "REL
 def anonymize(
     log: str | None = LOG,
     force: bool = FORCE,
-    quiet: bool = QUIET,
     as_json: bool = HIDDEN_JSON,
     confidential: bool = CONFIDENTIALLY,
     *,
@@ -53,7 +52,6 @@ def synthesize(
     cases: str | None = opt("With --from: number of cases. Default: as measured.", "N", hidden=True),
     seed: str | None = opt("With --from: seed of the generation. Default: that of the release.", "N", hidden=True),
     force: bool = FORCE,
-    quiet: bool = QUIET,
     as_json: bool = HIDDEN_JSON,
     confidential: bool = CONFIDENTIALLY,
     *,
@@ -88,7 +86,6 @@ def process_map(
     release: Path | None = FROM,
     model: str | None = opt(r"Also write a model; needs travas\[models].", "bpmn|pnml|ptml", hidden=True),
     force: bool = FORCE,
-    quiet: bool = QUIET,
     as_json: bool = HIDDEN_JSON,
     confidential: bool = CONFIDENTIALLY,
     *,

@@ -6,7 +6,7 @@ A draft may be incomplete: what is missing is named when a release is to be made
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -34,8 +34,6 @@ from ..sources.reading import Reading, parse_where
 from ..trusted.guarantee import PrivacyUnit
 from .table import BY_NAME, SECTIONS, SETTINGS, Value, setting
 
-FILE_NAME = "travas.toml"
-
 OFFERED: Mapping[ReleaseKind, tuple[str, ...]] = {
     kind: tuple(name for name, mechanism in MECHANISMS.items() if kind_of(mechanism) == kind) for kind in KINDS
 }
@@ -48,7 +46,7 @@ OF_TIMES = ("zone", "resolution", "recorded", "longest_case")
 _RULES = [each.name for each in SETTINGS if each.section == "rules"]
 _DETAILS = ("times", *OF_TIMES, "attributes", "event_attributes", *_RULES)
 _OPTIONS = [each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", *_DETAILS)]
-_PERIOD = ("every", "end_activity", "gap", "grace")
+_CLOSING = ("end_activity", "gap", "grace")
 
 
 @attrs.frozen
@@ -184,6 +182,10 @@ class Project:
             )
         return self.stated(name)
 
+    def _stated(self, names: Iterable[str]) -> dict[str, Any]:
+        """Those of some settings that are set."""
+        return {name: self.values[name] for name in names if name in self.values}
+
     def path(self, text: str) -> Path:
         """Return a path of the project.
 
@@ -204,7 +206,7 @@ class Project:
     @property
     def unit(self) -> PrivacyUnit:
         """Who is protected."""
-        return self.with_values(dict.fromkeys(("period", *_PERIOD))).reading().privacy_unit
+        return Reading(**self._stated(("unit", "max_cases"))).privacy_unit
 
     @property
     def stated_cases(self) -> int | None:
@@ -227,7 +229,7 @@ class Project:
         Raises:
             ParameterError: The values contradict each other.
         """
-        options: dict[str, Any] = {name: self.values[name] for name in _READ if name in self.values}
+        options = self._stated(_READ)
         if "where" in options:
             options["where"] = parse_where(options["where"])
         if "abstraction" in options and self.references == "refuse":
@@ -236,11 +238,9 @@ class Project:
 
     def _period(self) -> Period | None:
         if "period" in self.values:
-            gap = self.stated("gap") or None
-            return Period(self.stated("period"), self.items("end_activity"), gap, self.stated("grace", "0d"))
-        for name in _PERIOD:
-            if name in self.values:
-                raise ParameterError(f"{name} is set but period is not; also set period", field="period")
+            return Period(self.stated("period"), **self._stated(_CLOSING))
+        for name in self._stated((*_CLOSING, "every")):
+            raise ParameterError(f"{name} is set but period is not; also set period", field="period")
         return None
 
     def mechanism(self) -> Mechanism:
@@ -252,19 +252,7 @@ class Project:
         Raises:
             ParameterError: ε or δ is missing, or the mechanism does not have an option that is set.
         """
-        return from_description(self.describe(), references=self.references)
-
-    def describe(self) -> dict[str, Any]:
-        """Describe the mechanism, for `from_description`.
-
-        Returns:
-            Its name, ε, δ, unit and options.
-
-        Raises:
-            ParameterError: ε or δ is missing, or an option is not one of the mechanism.
-        """
-        name, unit = self.stated("mechanism", OFFERED["variants"][0]), self.unit
-        options: dict[str, Any] = {option: self.values[option] for option in _OPTIONS if option in self.values}
+        name, unit, options = self.stated("mechanism", OFFERED["variants"][0]), self.unit, self._stated(_OPTIONS)
         if isinstance(file := options.get("alphabet"), str):
             if self.references == "refuse":
                 raise ParameterError("alphabet is the name of a file; use a list of activities", field="alphabet")
@@ -275,36 +263,34 @@ class Project:
             "delta": self.required("delta"),
             "unit": {"name": unit.name, "max_cases": unit.max_cases},
         }
-        return described | self._details(name) | options
+        return from_description(described | self._details(name) | options, references=self.references)
 
     def _details(self, mechanism: str) -> dict[str, Any]:
         """Describe times, attributes and rules; a mechanism that releases none has no such options, and refuses them."""
         if mechanism not in MECHANISMS or "attributes" not in options_of(MECHANISMS[mechanism]):
-            return {name: self.values[name] for name in _DETAILS if name in self.values}
-        times = {name: self.values[name] for name in OF_TIMES if name in self.values}
+            return self._stated(_DETAILS)
+        times: dict[str, Any] | None = self._stated(OF_TIMES)
         if self.stated("times") == "none":
-            for name in times:
+            for name in times or ():
                 raise ParameterError(f"{name} is set but times are left out; remove {name} or times", field=name)
-        return {
-            "times": None if self.stated("times") == "none" else times,
-            **{
-                name: [plain(Attribute.parse(text)) for text in dict.fromkeys(self.items(name))]
-                for name in ("attributes", "event_attributes")
-            },
-            **self._rules(),
+            times = None
+        attributes = {
+            name: [plain(Attribute.parse(text)) for text in dict.fromkeys(self.items(name))]
+            for name in ("attributes", "event_attributes")
         }
+        return {"times": times} | attributes | self._rules()
 
     def _rules(self) -> dict[str, Any]:
         """Describe the rules: those of the reference model, and those that are stated, which take their place."""
-        stated = {name: self.values[name] for name in _RULES if name in self.values}
+        stated = self._stated(_RULES)
         if (model := stated.pop("reference_model", None)) is None:
-            return {"rules": plain(Rules(**cast("Any", stated))) if stated else None}
+            return {"rules": plain(Rules(**stated)) if stated else None}
         if self.references == "refuse":
             raise ParameterError("reference_model is the name of a file; use the other rules", field="reference_model")
         from ..evaluation.pm4py_models import rules_of_model
 
-        of_model = rules_of_model(self.path(str(model)))
-        return {"rules": plain(attrs.evolve(of_model, **cast("Any", stated))), "alphabet": of_model.activities}
+        of_model = rules_of_model(self.path(model))
+        return {"rules": plain(attrs.evolve(of_model, **stated)), "alphabet": of_model.activities}
 
     def policy(self) -> Policy | None:
         """Return the policy that is set; the pipeline adds its rules to those of the organisation.
@@ -333,8 +319,6 @@ class Project:
         Raises:
             ParameterError: A value is missing or wrong.
         """
-        names = ("frequencies", "profile", "dataset", "guarantee")
-        options: dict[str, Any] = {name: self.values[name] for name in names if name in self.values}
         said_of_times = {*OF_TIMES, "hours", "at_least"} & set(self.values)
         return Request(
             source=self.source,
@@ -346,7 +330,7 @@ class Project:
             policy=self.policy(),
             approval=Approval(self.stated("reason"), self.stated("signed_off_by")),
             about=self.about,
-            **options,
+            **self._stated(("frequencies", "profile", "dataset", "guarantee")),
         )
 
 

@@ -48,7 +48,6 @@ class Setting:
         help: One sentence, with the default.
         choices: The possible values, if they are few.
         use: Whether it is shown first, or only when asked for.
-        by_looking: Whether it may be chosen by looking at the log. The values of others decide about privacy.
     """
 
     section: Section
@@ -58,7 +57,13 @@ class Setting:
     help: str
     choices: tuple[str, ...] = ()
     use: Literal["common", "rare"] = "rare"
-    by_looking: bool = False
+
+    @property
+    def by_looking(self) -> bool:
+        """Whether it may be chosen by looking at the log. The values of others decide about privacy."""
+        from ..sources.doctor.diagnosis import PROPOSED
+
+        return self.name in ("log", *PROPOSED)
 
     @property
     def flag(self) -> str:
@@ -107,43 +112,38 @@ class Setting:
 # fmt: off
 SETTINGS = (
     Setting("log", "log", "file", "hospital.csv", "A file, folder, 'glob' or URL; a path is relative to this file.",
-            use="common", by_looking=True),
-    Setting("log", "table", "text", "public.events", "Database: the table of events.", by_looking=True),
-    Setting("log", "query", "text", "SELECT * FROM events", "Database: instead of a table, a SELECT that works case by case.",
-            by_looking=True),
+            use="common"),
+    Setting("log", "table", "text", "public.events", "Database: the table of events."),
+    Setting("log", "query", "text", "SELECT * FROM events", "Database: instead of a table, a SELECT that works case by case."),
     Setting("log", "format", "choice", "csv", "Format of the log. Default: by the file extension; standard input needs it.",
-            ("xes", "csv", "tsv", "parquet", "arrow", "xlsx"), by_looking=True),
-    Setting("log", "sheet", "text", "Events", "Sheet of an Excel workbook. Default: the only one.", by_looking=True),
-    Setting("log", "delimiter", "text", ";", "Delimiter of CSV files, or tab. Default: from the header.", by_looking=True),
-    Setting("log", "quote", "text", "none", "Quote character of CSV files, or none. Default: from the header.",
-            by_looking=True),
-    Setting("log", "encoding", "text", "cp1252", "Encoding of CSV files. Default: from the byte order mark, else UTF-8.",
-            by_looking=True),
+            ("xes", "csv", "tsv", "parquet", "arrow", "xlsx")),
+    Setting("log", "sheet", "text", "Events", "Sheet of an Excel workbook. Default: the only one."),
+    Setting("log", "delimiter", "text", ";", "Delimiter of CSV files, or tab. Default: from the header."),
+    Setting("log", "quote", "text", "none", "Quote character of CSV files, or none. Default: from the header."),
+    Setting("log", "encoding", "text", "cp1252", "Encoding of CSV files. Default: from the byte order mark, else UTF-8."),
     Setting("reading", "case", "text", "case_id", "Case column (in XES: trace attribute). Default: by its usual names.",
-            use="common", by_looking=True),
+            use="common"),
     Setting("reading", "activity", "list", "activity", "Activity column, or several. Default: by its usual names.",
-            use="common", by_looking=True),
+            use="common"),
     Setting("reading", "timestamp", "text", "timestamp", "Timestamp column. Default: by its usual names.",
-            use="common", by_looking=True),
-    Setting("reading", "timestamp_format", "text", "%d.%m.%Y %H:%M", "Format of timestamps. Default: ISO 8601.",
-            by_looking=True),
+            use="common"),
+    Setting("reading", "timestamp_format", "text", "%d.%m.%Y %H:%M", "Format of timestamps. Default: ISO 8601."),
     Setting("reading", "order", "choice", "time", "Order of the events of a case. Default: file for XES, time for tables.",
-            ("file", "time"), by_looking=True),
+            ("file", "time")),
     Setting("reading", "ties", "text", "activity",
-            "Order of simultaneous events of a case: file, activity (by name; default for databases) or a column.",
-            by_looking=True),
+            "Order of simultaneous events of a case: file, activity (by name; default for databases) or a column."),
     Setting("reading", "on_missing", "choice", "drop",
             "How to handle events without case, activity or timestamp, and cases without a unit. Default: fail.",
-            ("fail", "drop"), by_looking=True),
+            ("fail", "drop")),
     Setting("reading", "duplicate_cases", "choice", "merge", "How to handle XES traces with the same name. Default: fail.",
-            ("fail", "separate", "merge"), by_looking=True),
+            ("fail", "separate", "merge")),
     Setting("reading", "lifecycle", "choice", "complete", "Which events are read, by the lifecycle column; pairs: complete "
-            "events with the times of their starts. Default: all.", ("all", "complete", "start", "pairs"), by_looking=True),
+            "events with the times of their starts. Default: all.", ("all", "complete", "start", "pairs")),
     Setting("reading", "where", "list", "ward=A",
             "Read only events with this value in this column; several values of one column are alternatives. In XES, "
-            "case:NAME is a trace attribute.", by_looking=True),
+            "case:NAME is a trace attribute."),
     Setting("reading", "decimal", "choice", ",", "Sign of decimals in numbers that are text, such as 1.234,50. Default: plain "
-            "numbers such as 1234.50 only.", (",", "."), by_looking=True),
+            "numbers such as 1234.50 only.", (",", ".")),
     Setting("reading", "duplicate_events", "choice", "drop",
             "How to handle events of a case with the same activity and timestamp. Default: keep.", ("keep", "drop")),
     Setting("reading", "abstraction", "text", "first | prefix:8",

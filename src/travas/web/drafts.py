@@ -22,7 +22,7 @@ from ..budget.account import check_name
 from ..errors import LogError, ParameterError, TravasError
 from ..outputs.private import working_folder
 from ..settings.project import OFFERED, Project
-from ..sources.doctor.diagnosis import LogDiagnosis, Observation, settings_of
+from ..sources.doctor.diagnosis import LogDiagnosis, Observation
 from ..sources.files import DATABASE_SUFFIXES, SUFFIXES, database_file, suffix_of, url_scheme
 from ..sources.reading import DEFAULT_READING, Reading
 from .jobs import Job, JobWatch
@@ -129,11 +129,10 @@ class Draft:
     def take_over(self, found: Examined) -> None:
         """Apply what the doctor proposes, but what the owner has set or taken back, and what is left open."""
         self.examined = found
-        left_open = {choice.name for choice in found.diagnosis.choices}
-        for name, value in settings_of(found.diagnosis.reading):
-            if name not in left_open | self.undone | set(self.project.values):
+        for name, value in found.diagnosis.settings.items():
+            if name not in self.undone | set(self.project.values):
                 with suppress(ParameterError):
-                    self.set(name, list(value) if isinstance(value, tuple) else "tab" if value == "\t" else value)
+                    self.set(name, value)
                     self.applied[name] = " and ".join(self.project.items(name))
 
     def examination(self) -> Job:

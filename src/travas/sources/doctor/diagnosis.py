@@ -81,6 +81,12 @@ class LogDiagnosis:
         settings: list[dict[str, Any]] = [{first.name: value} for value, _ in first.options]
         return tuple(attrs.evolve(self.reading, **setting) for setting in settings)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The proposed settings as they are written in a project, but for what the values leave open."""
+        left_open = {choice.name for choice in self.choices}
+        return {name: value for name, value in _settings_of(self.reading) if name not in left_open}
+
     def command_lines(self) -> tuple[str, ...]:
         """Return the command that releases this log, but for its parameters and output; several if something is left open."""
         commands = (["travas", "anonymize", self.source, *_options(reading)] for reading in self.readings)
@@ -99,14 +105,14 @@ class LogDiagnosis:
         }
 
 
-def settings_of(reading: Reading) -> Iterator[tuple[str, Any]]:
+def _settings_of(reading: Reading) -> Iterator[tuple[str, Any]]:
     """Yield the proposed settings that differ from the defaults, as they are written in a project."""
     for name in PROPOSED:
         if (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
-            yield name, tuple(map("=".join, value)) if name == "where" else value
+            yield name, tuple(map("=".join, value)) if name == "where" else "tab" if value == "\t" else value
 
 
 def _options(reading: Reading) -> Iterator[str]:
-    for name, value in settings_of(reading):
+    for name, value in _settings_of(reading):
         for each in value if isinstance(value, tuple) else (value,):
-            yield from ("--" + name.replace("_", "-"), "tab" if each == "\t" else each)
+            yield from ("--" + name.replace("_", "-"), each)
