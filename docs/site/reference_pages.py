@@ -14,8 +14,7 @@ from typing import Any
 import typer
 
 import travas
-from travas.cli.exit_codes import CODES
-from travas.cli.main import app
+from travas.cli.main import CODES, app
 from travas.settings.table import BY_NAME, SECTIONS, SETTINGS
 
 GENERATED = "<!-- Made from the code by docs/site/reference_pages.py. -->\n"

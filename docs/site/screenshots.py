@@ -10,7 +10,7 @@ from map_measures import SCREENS
 from playwright.sync_api import expect
 from web_flow import drawn, settled, watched
 
-from travas.cli.demo_command import demo
+from travas.cli.tools import demo
 from travas.outputs.write import write_hospital_log
 from travas.verification.opened import open_release
 

@@ -452,11 +452,15 @@ def _values(quality: Quality, attribute: str) -> str:
     return "cases (95 %): " + ", ".join(shown) + (f", and {more:,} more values" if more else "")
 
 
+def named_by_rules(mechanism: Mechanism) -> tuple[str, ...]:
+    """The activities of the rules of a mechanism, if it has any."""
+    rules = getattr(mechanism, "rules", None)
+    return rules.activities if isinstance(rules, Rules) else ()
+
+
 def without_effect(release: Release) -> tuple[str, ...]:
     """Say which activities of its rules a release does not have. Public, as both are."""
-    rules, measured = (
-        getattr(thing, name, None) for thing, name in ((release.mechanism, "rules"), (release, "measurements"))
-    )
-    names = rules.activities if isinstance(rules, Rules) and measured is not None else ()
-    missing = [shown(name) for name in names if name not in cast(Any, measured).activities]
+    measured: Any = getattr(release, "measurements", None)
+    names = named_by_rules(release.mechanism) if measured is not None else ()
+    missing = [shown(name) for name in names if name not in measured.activities]
     return (f"Rules about {', '.join(missing)} have no effect: not among the released activities.",) if missing else ()

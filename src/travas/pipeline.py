@@ -26,11 +26,10 @@ from .budget.accounting import ChargedPeriod
 from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
-from .explain import numbers, without_effect
+from .explain import named_by_rules, numbers, without_effect
 from .log.abstraction import FULL
 from .log.log import Log, Roles
 from .log.options import SERVICE_TIMES, TimesRule
-from .log.rules import Rules
 from .mechanisms.mechanism import Mechanism, check_log, protecting
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
@@ -152,9 +151,6 @@ class Request:
             details = replace(details, times="if recorded")
         object.__setattr__(self, "reading", attrs.evolve(reading, details=details))
         check_columns(released_columns(reading.activity), self.mechanism)
-        for line in self.about:
-            if not isinstance(line, str):
-                raise ParameterError(f"about contains {shown(line)}; use lines of text", field="about")
         check_encodable("about", *self.about)
         if self.dataset is not None and self.ledger is None:
             raise ParameterError(
@@ -265,14 +261,9 @@ def run(
     return outcome
 
 
-def _named_by_rules(mechanism: Mechanism) -> tuple[str, ...]:
-    rules = getattr(mechanism, "rules", None)
-    return rules.activities if isinstance(rules, Rules) else ()
-
-
 def _unmatched(request: Request, variants: Log, logs: Sequence[Log]) -> Iterator[str]:
     """Say which stated names the log does not have. Confidential."""
-    reading, stated = request.reading, {"rules": _named_by_rules(request.mechanism)}
+    reading, stated = request.reading, {"rules": named_by_rules(request.mechanism)}
     found = {each if isinstance(each, str) else each[0] for each in variants.alphabet}
     if reading.period is not None and reading.abstraction == FULL:
         stated["end_activity"] = reading.period.end_activity

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 GUARANTEE = "travas:guarantee"
 """The key in the attributes of the data frame under which its guarantee is stated."""
 
-_LONGEST, _MOST = 1000, 10**9
-
 
 def anonymize_differential_privacy(
     log: Any,
@@ -50,8 +48,8 @@ def anonymize_differential_privacy(
     """
     from .mechanisms.synthesis import Synthesis  # it imports numpy
 
-    rule = FULL if k is None else Abstraction.parse(f"prefix:{whole_number(k, 'k', 1, _LONGEST)}")
-    least = 0 if p is None else whole_number(p, "p", 0, _MOST)
+    rule = FULL if k is None else Abstraction.parse(f"prefix:{whole_number(k, 'k', 1)}")
+    least = whole_number(p or 0, "p", 0)
     _check_pandas()
     outcome = outcome_of(
         Request(

@@ -62,7 +62,7 @@ def test_what_cannot_be_generated_from_is_refused(release: Path, tmp_path: Path,
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--from", "s.json", "log.csv"], "remove the log"),
+        (["--from", "s.json", "log.csv"], "remove log"),
         (["--from", "s.json", "--epsilon", "1"], "remove epsilon"),
         (["log.csv", *map(str, PARAMETERS), "--cases", "5"], "--cases and --seed require --from"),
         (["log.csv", *map(str, PARAMETERS), "--unit", "p", "--max-cases", "1000", "--epsilon", "0.01"], "max_cases"),

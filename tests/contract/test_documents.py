@@ -11,7 +11,6 @@ from page_blocks import ROOT, pages
 import travas
 from reference_pages import TOPICS, names_of, reference_pages
 from travas.cli import main as cli
-from travas.cli.exit_codes import CODES
 from travas.mechanisms import MECHANISMS
 from travas.settings.table import SETTINGS
 
@@ -94,5 +93,5 @@ def test_every_setting_and_exit_code_is_documented() -> None:
     text = reference_pages()
     for each in SETTINGS:
         assert f"| `{each.name}`" in text["reference/settings.md"]
-    for code in CODES:
+    for code in cli.CODES:
         assert f"| {code} | " in text["reference/exit-codes.md"]

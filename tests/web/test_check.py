@@ -93,7 +93,7 @@ def test_a_zip_writes_nothing_elsewhere_and_has_limits(tmp_path: Path, releases:
             for index in range(number):
                 packed.writestr(f"{index}.json", "")
             packed.infolist()[0].file_size = size
-        with pytest.raises(LogError):
+        with pytest.raises(LogError, match="larger than any zip"):
             verified(inner, "large.zip", quiet)
         path.unlink()
     (inner / "torn.zip").write_bytes(b"PK\x03\x04 torn")

@@ -93,7 +93,7 @@ def show(
 @_command("plan")
 @with_settings(("epsilon", "delta"), ("epsilon", "delta"), file=False)
 def plan_releases(
-    releases: str = opt("Number of planned releases.", "NUMBER", default=...),
+    releases: int = opt("Number of planned releases.", "NUMBER", default=...),
     as_json: bool = AS_JSON,
     *,
     project: Project,
@@ -104,11 +104,10 @@ def plan_releases(
     """
     from ..budget.plan import plan
     from ..explain import numbers
-    from ..trusted.numbers import rounded_down, typed_whole_number
+    from ..trusted.numbers import rounded_down
 
-    number = typed_whole_number(releases, "releases")
     with progress("composing"):
-        planned = plan(number, epsilon=project.required("epsilon"), delta=project.required("delta"))
+        planned = plan(releases, epsilon=project.required("epsilon"), delta=project.required("delta"))
     facts, rows = planned.as_json(), []
     for way, remark in planned.remarks().items():
         share, (epsilon, delta) = facts[way], (rounded_down(part, 4) for part in getattr(planned, way))
@@ -116,7 +115,7 @@ def plan_releases(
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
             rows.append(("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)", ""))
-    each = "one release" if number == 1 else f"each of {number} releases"
+    each = "one release" if releases == 1 else f"each of {releases} releases"
     title = f"Share of {each} of {numbers(planned.epsilon, planned.delta)}"
     answer(as_json, facts, Table(title, rows), facts["recommendation"])
 

@@ -261,7 +261,7 @@ def experiment(
     file: Path = arg("GRID.toml", "The grid to run; see: travas docs experiments."),
     output: Path | None = opt("Results file. Default: GRID.parquet.", "FILE.parquet", "--output", "-o"),
     data: Path | None = opt("Folder of the logs. Default: as set in the grid.", "DIR"),
-    workers: str | None = opt("Number of processes. Default: all cores.", "NUMBER"),
+    workers: int | None = opt("Number of processes. Default: all cores.", "NUMBER"),
     as_json: bool = AS_JSON,
 ) -> None:
     """Run a grid of logs × mechanisms × ε × δ. Resumes where it stopped. The results are confidential.
@@ -271,13 +271,11 @@ def experiment(
     from ..evaluation.experiment import experiment as run_experiment
     from ..evaluation.experiment import read_grid, summary
     from ..outputs.atomic import atomic_output
-    from ..trusted.numbers import typed_whole_number
 
-    processes = typed_whole_number(workers, "workers")
     wanted = read_grid(file, data)
     target = output or Path(file.name).with_suffix(".parquet")
     with progress("running the experiment") as watch:
-        table = run_experiment(wanted, target, watch, processes)
+        table = run_experiment(wanted, target, watch, workers)
     means = target.with_suffix(".summary.csv")
     with atomic_output(means, "replace") as partial:
         summary(wanted, table).write_csv(partial)

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
@@ -28,8 +28,30 @@ from ..errors import (
 from . import check, log, project, release, tools
 from .budget import app as budget_app
 from .console import print_json
-from .exit_codes import EXIT_CODES, INTERRUPTED
 from .options import HelpfulCommand, HelpfulGroup, flag
+
+INTERRUPTED = 130
+
+
+class ExitCode(NamedTuple):
+    """What a code means in a few words, and what to do."""
+
+    meaning: str
+    remedy: str = ""
+
+
+CODES = {
+    0: ExitCode("success"),
+    1: ExitCode(
+        "verification failed or claim contradicted", "Do not rely on the file; if the message says bug, report it."
+    ),
+    2: ExitCode("refused", "Nothing was charged: the message names the value and the remedy."),
+    3: ExitCode("over budget", "Nothing was charged: do not try again."),
+    4: ExitCode("failed after the charge", "The charge stands: read the message before another release."),
+    INTERRUPTED: ExitCode("interrupted", "By Ctrl-C or SIGTERM: the message says whether the ledger was charged."),
+}
+EXIT_CODES = f"Exit codes: {', '.join(f'{code} {entry.meaning}' for code, entry in CODES.items())}."
+"""All codes in one sentence, for `--help`."""
 
 app = typer.Typer(
     name="travas",
@@ -77,7 +99,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line and exit with a code of `exit_codes`. Errors are one line on standard error."""
+    """Run the command line and exit with one of `CODES`. Errors are one line on standard error."""
     _handle_interrupts()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -170,9 +192,9 @@ def _fail(message: str, code: int, error: TravasError | None = None) -> int:
             "code": code,
             "kind": type(error).__name__ if error is not None else "Error",
             "message": one_line,
-            "field": (error.field or None) if error is not None else None,
+            "field": getattr(error, "field", "") or None,
             "charged": isinstance(error, ChargedError),
-            "confidential": error.confidential if error is not None else False,
+            "confidential": getattr(error, "confidential", False),
         }
         print_json({"error": facts})
     return code

@@ -85,15 +85,18 @@ def with_settings(
             project_file = opt("Take settings from this travas.toml.", "FILE", "--project")
             own += [_parameter("project_file", Path | None, project_file), _parameter("changed", list[str] | None, SET)]
             own.append(_parameter("quiet", bool, QUIET))
-        if set(flags) > set(shown_first):
+        if not set(flags) <= set(shown_first):
             own.append(_parameter("help_all", bool, flag("Show all options.", "--help-all", callback=_show_all)))
 
         @functools.wraps(command)
         def wrapped(**values: Any) -> None:
+            from ..settings.project import Project
+
             stated = {name: values.pop(name) for name in flags}
             _, _, changed, file = (values.pop(name, None) for name in ("quiet", "help_all", "changed", "project_file"))
             stated = {name: value for name, value in stated.items() if value not in (None, [])}
-            command(**values, project=_project(file, stated | changes(changed or (), names)))
+            project = Project() if file is None else Project.load(file)
+            command(**values, project=here(project, stated | changes(changed or (), names)))
 
         wrapped.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
         wrapped.__annotations__ = {each.name: each.annotation for each in own}
@@ -103,13 +106,9 @@ def with_settings(
 
 
 def _option(row: Setting, hidden: bool) -> inspect.Parameter:
-    """The option of a setting. Its values are checked by the row, whatever it is."""
-
-    def complete(incomplete: str) -> list[str]:
-        from ..mechanisms import MECHANISMS
-
-        return [value for value in row.choices or MECHANISMS if value.startswith(incomplete)]
-
+    """The option of a setting, or the argument LOG. Its values are checked by the row, whatever it is."""
+    if row.name == "log":
+        return _parameter(row.name, str | None, LOG)
     option = typer.Option(
         None,
         *((row.flag, "-o") if row.name == "output" else (row.flag,)),
@@ -117,7 +116,6 @@ def _option(row: Setting, hidden: bool) -> inspect.Parameter:
         metavar="|".join(row.choices) or _KINDS.get(row.kind, "TEXT"),
         hidden=hidden,
         rich_help_panel=row.section.capitalize() if hidden else None,
-        autocompletion=complete if row.choices or row.name == "mechanism" else None,
     )
     return _parameter(row.name, (list[str] if row.kind == "list" else str) | None, option)
 
@@ -147,12 +145,6 @@ def changes(texts: Iterable[str], available: Iterable[str]) -> dict[str, Any]:
             raise ParameterError(f"{row.name} is not used by this command; remove it", field="set")
         stated[row.name] = (*stated.get(row.name, ()), value.strip()) if row.kind == "list" else value.strip()
     return stated
-
-
-def _project(file: Path | None, stated: Mapping[str, Any]) -> Project:
-    from ..settings.project import Project
-
-    return here(Project() if file is None else Project.load(file), stated)
 
 
 def here(project: Project, stated: Mapping[str, Any]) -> Project:

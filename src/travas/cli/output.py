@@ -124,7 +124,7 @@ def _charge(account: Account) -> list[Table | str]:
     rows = [("data set", name), ("charged", charged_releases), ("budget", account.remainder)]
     only_here = (
         "note: without a data set name, only releases of this file are added up; "
-        "use --dataset NAME if other files are about the same people"
+        "set dataset if other files are about the same people"
     )
     return [Table("Ledger", rows), *([only_here] if account.name is None and len(account.entries) == 1 else [])]
 

@@ -20,7 +20,6 @@ from .options import (
     AS_JSON,
     COLUMNS,
     FORCE,
-    LOG,
     QUIET,
     READING,
     SET,
@@ -46,9 +45,8 @@ _BEGIN = {"epsilon": "1", "delta": "1e-6", "output": "release.xes.gz"}
 """What a new project begins with, whatever the log is."""
 
 
-@with_settings(names_of(*SECTIONS), COLUMNS)
+@with_settings(("log", *names_of(*SECTIONS)), COLUMNS)
 def doctor(
-    log: str | None = LOG,
     output: Path | None = opt("Write a project with what was found, for travas release.", "FILE", "--output", "-o"),
     force: bool = FORCE,
     as_json: bool = AS_JSON,
@@ -63,7 +61,7 @@ def doctor(
     Examples: travas doctor export.csv -o travas.toml ·
     travas doctor export.csv -o travas.toml --dataset hospital --end-activity discharge --reason "Decided on 3 May."
     """
-    _diagnose(project if log is None else here(project, {"log": log}), output, force, as_json)
+    _diagnose(project, output, force, as_json)
 
 
 @with_settings(names_of(*SECTIONS), COLUMNS)

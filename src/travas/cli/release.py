@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import ParameterError
 from ..releases.release import kind_of
+from ..settings.table import SECTIONS
 from .console import answer, console, phases, print_caution, progress
-from .options import CONFIDENTIALLY, FORCE, HIDDEN_JSON, LOG, existing, here, names_of, opt, with_settings
+from .options import CONFIDENTIALLY, FORCE, HIDDEN_JSON, existing, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..pipeline import Outcome
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from ..settings.project import Project
 
 _COMMANDS: dict[Kind, str] = {"variants": "anonymize", "synthetic log": "synthesize", "process map": "map"}
-_ALL = names_of(
-    "log", "reading", "privacy", "mechanism", "rules", "output", "account", "period", without=("folder", "every")
-)
+_ALL = ("log", *names_of(*SECTIONS, without=("folder", "every")))
 _FIRST = ("epsilon", "delta", "output", "case", "activity", "timestamp", "unit", "max_cases", "dataset", "reason")
 
 FROM = opt("Write this release again: no log is read, nothing is charged.", "RELEASE", "--from", hidden=True)
@@ -29,7 +28,6 @@ FROM = opt("Write this release again: no log is read, nothing is charged.", "REL
 
 @with_settings(_ALL, (*_FIRST, "mechanism"))
 def anonymize(
-    log: str | None = LOG,
     force: bool = FORCE,
     as_json: bool = HIDDEN_JSON,
     confidential: bool = CONFIDENTIALLY,
@@ -42,15 +40,14 @@ def anonymize(
 
     Example: travas anonymize hospital.xes.gz --epsilon 1 --delta 1e-6 -o release.xes.gz
     """
-    _make("variants", log, project, force, as_json, confidential)
+    _make("variants", project, force, as_json, confidential)
 
 
 @with_settings(_ALL, (*_FIRST, "attributes"))
 def synthesize(
-    log: str | None = LOG,
     release: Path | None = FROM,
-    cases: str | None = opt("With --from: number of cases. Default: as measured.", "N", hidden=True),
-    seed: str | None = opt("With --from: seed of the generation. Default: that of the release.", "N", hidden=True),
+    cases: int | None = opt("With --from: number of cases. Default: as measured.", "N", hidden=True),
+    seed: int | None = opt("With --from: seed of the generation. Default: that of the release.", "N", hidden=True),
     force: bool = FORCE,
     as_json: bool = HIDDEN_JSON,
     confidential: bool = CONFIDENTIALLY,
@@ -69,20 +66,16 @@ def synthesize(
     if release is None:
         if cases is not None or seed is not None:
             raise ParameterError("--cases and --seed require --from; make a release first, then generate from it")
-        _make("synthetic log", log, project, force, as_json, confidential)
+        _make("synthetic log", project, force, as_json, confidential)
         return
-    from ..trusted.numbers import typed_whole_number
-
-    number, new_seed = typed_whole_number(cases, "cases"), typed_whole_number(seed, "seed")
-    source = cast("SyntheticRelease", _verified(release, log, project, "synthetic log"))
+    source = cast("SyntheticRelease", _verified(release, project, "synthetic log"))
     with progress("generating"):
-        made = source.regenerate(cases=number, seed=source.seed if new_seed is None else new_seed)
+        made = source.regenerate(cases=cases, seed=source.seed if seed is None else seed)
     _write_again(made, release, project, force, as_json)
 
 
 @with_settings(_ALL, (*_FIRST, "parts"))
 def process_map(
-    log: str | None = LOG,
     release: Path | None = FROM,
     model: str | None = opt(r"Also write a model; needs travas\[models].", "bpmn|pnml|ptml", hidden=True),
     force: bool = FORCE,
@@ -107,11 +100,11 @@ def process_map(
 
         check_model(target, existing(force))
     if release is not None:
-        made = map_release(_verified(release, log, project, "process map"))
+        made = map_release(_verified(release, project, "process map"))
         _write_again(made, release, project, force, as_json)
         _write_model(made, target, force, as_json)
         return
-    outcome = _make("process map", log, project, force, as_json, confidential)
+    outcome = _make("process map", project, force, as_json, confidential)
     with outcome.after_release():
         _write_model(map_release(outcome.release), target, force, as_json)
 
@@ -126,14 +119,12 @@ def _write_model(made: MapRelease, target: Path | None, force: bool, as_json: bo
         console().print(f"model      {target if made.pairs else 'none: the map has no pairs'}")
 
 
-def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: bool, confidential: bool) -> Outcome:
+def _make(kind: Kind, project: Project, force: bool, as_json: bool, confidential: bool) -> Outcome:
     """Make a release of a log and print it; if asked for, also the size of the log."""
     from ..pipeline import run
     from ..settings.project import OFFERED
     from .output import print_size, show_outcome
 
-    if log is not None:
-        project = here(project, {"log": log})
     if "mechanism" not in project.values:
         project = project.with_values({"mechanism": OFFERED[kind][0]})
     request = replace(project.request(), existing=existing(force))
@@ -156,14 +147,13 @@ def _make(kind: Kind, log: str | None, project: Project, force: bool, as_json: b
 # ------------------------------------------------------------------------------- a release written again, by `--from`
 
 
-def _verified(release: Path, log: str | None, project: Project, kind: Kind) -> Any:
+def _verified(release: Path, project: Project, kind: Kind) -> Any:
     """Open a `.json` release, or a synthetic log with its measurements beside it, and verify it."""
     from ..outputs.guarantee_file import guarantee_path
     from ..verification.opened import open_release
     from ..verification.verify import verify
 
-    stated = ["the log"] if log is not None else [name for name in project.values if name not in ("output", "profile")]
-    if stated:
+    if stated := [name for name in project.values if name not in ("output", "profile")]:
         raise ParameterError(f"--from reads no log and charges nothing; remove {stated[0]}")
     project.required("output")
     with progress("verifying the release"):

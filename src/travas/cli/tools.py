@@ -139,7 +139,7 @@ def page_file(page: str) -> Path:
 
 @with_settings(("ledger",), ("ledger",), file=False)
 def serve(
-    port: str = opt("Port of the web app; 0 uses any free port.", "NUMBER", default="8080"),
+    port: int = opt("Port of the web app; 0 uses any free port.", "NUMBER", default=8080),
     host: str = opt("localhost, under a name of its own, or an address of loopback.", "ADDRESS", default="localhost"),
     folder: list[Path] | None = opt("Folder with logs that may be opened; repeatable.", "FOLDER"),
     archive: Path | None = opt("Folder in which releases are kept. Default: next to the ledger.", "FOLDER"),
@@ -151,15 +151,12 @@ def serve(
 
     Example: travas serve --folder /data/logs
     """
-    from ..trusted.numbers import typed_whole_number
-
     try:
         from ..web.app import serve as serve_app
         from ..web.security import listener
     except ImportError:
         raise MissingExtraError("the web app", "web") from None
 
-    wanted = typed_whole_number(port, "port")
     is_shown = no_open or not has_browser()
 
     def ready(access: Access, opener: Path) -> None:
@@ -177,7 +174,7 @@ def serve(
         if is_shown:
             console().print(f"The link has been used. For another browser: {access.link}", soft_wrap=True)
 
-    with listener("127.0.0.1" if host == "localhost" else host, wanted) as opened:
+    with listener("127.0.0.1" if host == "localhost" else host, port) as opened:
         serve_app(opened, host == "localhost", project.ledger(), folder or (), archive, ready, renewed)
 
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ..errors import LogError, VerificationError
+from ..errors import LogError, VerificationError, plain_words
 from .jobs import Job, JobWatch
 from .result import view_page
 from .workbench import go, in_words, known_as, page, workbench
@@ -103,16 +103,13 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
 
 def _unpack(path: Path, folder: Path) -> None:
     """Write the files of a zip into the folder, without the folders that it names."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            files = [one for one in packed.infolist() if not one.is_dir()]
-            if len(files) > MOST_FILES or sum(one.file_size for one in files) > MOST_BYTES:
-                raise LogError(f"{path}: larger than any zip of a release; unpack it, and check its files")
-            for one in files:
-                with packed.open(one) as content, (folder / _stored(one.filename)).open("xb") as out:
-                    shutil.copyfileobj(content, out, 1 << 20)
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError):
-        raise LogError(f"{path}: cannot be unpacked; check that the file is complete") from None
+    with plain_words(f"{path}: cannot be unpacked", "check that the file is complete"), zipfile.ZipFile(path) as packed:
+        files = [one for one in packed.infolist() if not one.is_dir()]
+        if len(files) > MOST_FILES or sum(one.file_size for one in files) > MOST_BYTES:
+            raise LogError(f"{path}: larger than any zip of a release; unpack it, and check its files")
+        for one in files:
+            with packed.open(one) as content, (folder / _stored(one.filename)).open("xb") as out:
+                shutil.copyfileobj(content, out, 1 << 20)
     path.unlink()
 
 

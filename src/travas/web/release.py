@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 from starlette.datastructures import FormData
@@ -146,7 +146,7 @@ def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
         return Ring(spent, 0, as_text(left[0]), "ε left")
     possible = min(have // cost for have, cost in zip(left, (release.epsilon, release.delta), strict=True) if cost)
     next_one = float(100 * release.epsilon / budget.epsilon) if possible else 0
-    return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "such releases\nafter this one")
+    return Ring(spent, next_one, f"{max(possible - 1, 0):,}", "more such\nreleases")
 
 
 def _budget(ledger: Ledger, draft: Draft, release: Mechanism, errors: dict[str, str]) -> tuple[Ring, bool]:
@@ -406,9 +406,9 @@ def made_up(kind: Kind, epsilon: str, watch: JobWatch) -> dict[str, Any]:
 
 async def preview(request: Request) -> Response:
     """The made-up picture of a kind at an ε, drawn once by a job and kept; nothing yet while it is drawn."""
-    bench, kind = workbench(request), next((each for each in KINDS if each == request.query_params.get("kind")), None)
+    bench, kind = workbench(request), cast("Kind", request.query_params.get("kind"))
     epsilon = str(exact_epsilon(request.query_params.get("epsilon", "")))
-    if kind is None:
+    if kind not in KINDS:
         raise HTTPException(404)
     if (kind, epsilon) not in bench.pictures:
         bench.pictures[kind, epsilon] = bench.start(Job(made_up, kind, epsilon))

@@ -141,9 +141,9 @@ class Archive:
             self._locks[made.id] = lock = FileLock(self.folder(made.id) / _LOCK, thread_local=False)
             lock.acquire(timeout=0)
             self._write(made)
-        except OSError as error:
+        except OSError:
             self.forget(made.id)
-            raise OutputError(f"{self.path}: cannot be written ({error.strerror}); nothing was charged") from None
+            raise
         return made
 
     def folder(self, release: str) -> Path:
@@ -152,8 +152,6 @@ class Archive:
 
     def get(self, release: str) -> Record | None:
         """The record of a release; None if there is none. One that cannot be read is skipped, with a line in the log."""
-        if not (release.isascii() and release.isalnum()):
-            return None
         record = _read(self.folder(release))
         return attrs.evolve(record, state=self._state(record)) if record and record.id == release else None
 
@@ -234,16 +232,11 @@ class Archive:
 
     @contextmanager
     def _changing(self, release: str) -> Iterator[Record]:
-        try:
-            with FileLock(self.folder(release) / _FILES_LOCK):  # `finish` writes what was decided before
-                record = self.get(release)
-                if record is None or record.state != "released":
-                    raise TravasError("there is no such release in the archive; it may have been deleted")
-                yield record
-        except OutputError:
-            raise
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be changed ({error.strerror})") from None
+        with FileLock(self.folder(release) / _FILES_LOCK):  # `finish` writes what was decided before
+            record = self.get(release)
+            if record is None or record.state != "released":
+                raise TravasError("there is no such release in the archive; it may have been deleted")
+            yield record
 
     def _write(self, record: Record) -> None:
         content = _converter.unstructure(record)

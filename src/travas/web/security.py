@@ -39,7 +39,6 @@ HEADERS = {
     "Referrer-Policy": "same-origin",  # with `no-referrer`, browsers send no origin with forms
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from starlette.requests import Request
@@ -42,12 +43,10 @@ def first_page(bench: Workbench, error: str = "", status: int = 200) -> Response
 
 def _files(folders: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
     """The logs in the folders that may be opened: the path, and its name below the folder."""
-    count = 0
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and suffix_of(path, LOG_SUFFIXES) and count < _MOST_FILES:
-                count += 1
-                yield str(path), str(path.relative_to(folder))
+    paths = ((path, folder) for folder in folders for path in sorted(folder.rglob("*")))
+    logs = ((path, folder) for path, folder in paths if path.is_file() and suffix_of(path, LOG_SUFFIXES))
+    for path, folder in islice(logs, _MOST_FILES):
+        yield str(path), str(path.relative_to(folder))
 
 
 async def start(request: Request) -> Response:
