@@ -60,7 +60,7 @@ def cell(job: Job) -> tuple[float, float, float]:
     for run in range(RUNS):
         release = spread(with_random_bytes(rule, Seeded(crc32(f"{job} {run}".encode()))).release(log))
         similarity.append(relative_log_similarity(log, release))
-        covered.append(case_coverage(abstracted(log, release, release.used_abstractions), release))
+        covered.append(case_coverage(abstracted(log, read(release), release.used_abstractions), release))
     return mean(similarity), stdev(similarity) / sqrt(RUNS), mean(covered)
 
 

@@ -52,9 +52,6 @@ def test_a_map_is_compared_in_python_as_on_the_command_line(form: str, tmp_path:
     with pytest.raises(ParameterError, match="metrics are set .* remove all but fitness") as refused:
         compare("not read.csv", made, ["case_coverage", "fitness"])
     assert refused.value.field == "metrics"
-    with pytest.raises(ParameterError, match="abstractions are set but the release is a process map") as refused:
-        compare("not read.csv", made, abstractions="first")
-    assert refused.value.field == "abstractions"
 
 
 def test_a_map_is_compared_under_its_own_abstraction(tmp_path: Path) -> None:

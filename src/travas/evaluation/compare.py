@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import attrs
+import numpy as np
 from markupsafe import Markup
 
 from ..errors import (
@@ -19,11 +20,10 @@ from ..errors import (
     ParameterError,
     TravasError,
     confidential_repr,
-    naming,
     number_of,
     shown,
 )
-from ..log.abstraction import FULL, Abstraction, Grouped, parse_ladder
+from ..log.abstraction import FULL, Abstraction
 from ..log.log import Log
 from ..log.questions import NO_DETAILS, Details
 from ..log.traces import Activity, Trace
@@ -31,14 +31,15 @@ from ..mechanisms.registry import extension
 from ..outputs.guarantee_file import guarantee_path, measurements_path
 from ..plots.chevrons import chevrons
 from ..plots.html import fragment, heading, paragraph, table, warning
+from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, release_graph
 from ..releases.process_map import MapRelease
-from ..releases.release import SEGMENT, Release, VariantRelease, details_of
+from ..releases.release import SEGMENT, Release, VariantRelease, counted_of, details_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.engine import read, segments
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, load_release_json, merged
-from ..trusted.samplers import Integers, Seeded, uniform_below
+from ..trusted.samplers import Seeded, uniform_below
 from ..verification.opened import (
     load,
     open_map,
@@ -48,17 +49,9 @@ from ..verification.opened import (
     stated_abstractions,
     stated_reading,
 )
-from . import metrics
+from . import metrics, pm4py_models
 from .details import DetailComparison, compare_details, details_of_halves
-from .metrics import EdgeDifference, directly_follows_difference, fake_activities, sum_by
-
-if TYPE_CHECKING:
-    pass
-from typing import cast
-
-from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, released_map
-from ..plots.svg import activity_text
-from ..releases.release import ReleasedLog, counted_of, kind_of
+from .metrics import EdgeDifference, fake_activities, sum_by
 
 COUNTS = {
     "": "",
@@ -82,25 +75,22 @@ class Metric:
         measure: A function of the original and the released variants.
         meaning: What its values mean, in words.
         original: Whether it compares with the original as it is, or under the abstraction of the release.
-        extra: The extra that it needs.
         better: Which values are better.
+        most_variants: Halves of the original with more variants are not compared: it takes as long as the comparison itself.
     """
 
     measure: Callable[[Any, Any], Any]
     meaning: str
     original: Literal["full", "abstracted"] = "full"
-    extra: str | None = None
     better: Better = "higher"
+    most_variants: float = math.inf
 
 
-def _model_metric(name: str, original: Any, released: Any) -> float:
-    from . import pm4py_models
+MOST_VARIANTS = 2000
+"""Logs with more variants are compared by transport only where that is asked for."""
 
-    return float(getattr(pm4py_models, name)(original, released))
-
-
-_SIMILARITY = partial(Metric, metrics.relative_log_similarity, extra="metrics")
-_DIFFERENCE = partial(Metric, extra="metrics", better="lower")
+_SIMILARITY = partial(Metric, metrics.relative_log_similarity, most_variants=MOST_VARIANTS)
+_DIFFERENCE = partial(Metric, better="lower", most_variants=MOST_VARIANTS)
 METRICS = {
     "relative_log_similarity": _SIMILARITY("1: the same distribution of variants; 0: maximally different, or empty"),
     "relative_log_similarity_abstracted": _SIMILARITY(
@@ -125,27 +115,18 @@ METRICS = {
     "log_size_difference": Metric(
         metrics.log_size_difference, "released cases minus original cases", better="closer to zero"
     ),
-    "directly_follows_difference": Metric(directly_follows_difference, "directly-follows steps that are lost or new"),
+    "directly_follows_difference": Metric(
+        metrics.directly_follows_difference, "directly-follows steps that are lost or new"
+    ),
     "trace_lengths": Metric(metrics.trace_lengths, "cases by the length of their trace, original and released"),
     "top_variants": Metric(metrics.top_variants, "the most frequent original variants and their counts in both logs"),
-    "fitness": Metric(
-        partial(_model_metric, "fitness"),
-        "how much of the original the model of the released log can replay",
-        extra="models",
-    ),
-    "precision": Metric(
-        partial(_model_metric, "precision"),
-        "how little behaviour beyond the original that model allows",
-        extra="models",
-    ),
+    "fitness": Metric(pm4py_models.fitness, "how much of the original the model of the released log can replay"),
+    "precision": Metric(pm4py_models.precision, "how little behaviour beyond the original that model allows"),
 }
 ABSTRACTED_METRICS = tuple(name for name in METRICS if name not in MODEL_METRICS)
 """The default metrics of a release whose traces were generalised."""
 
 DEFAULT_METRICS = tuple(name for name in ABSTRACTED_METRICS if METRICS[name].original == "full")
-
-MOST_VARIANTS = 2000
-"""Halves with more variants are not compared by transport: it takes as long as the comparison itself."""
 
 
 def find_metric(name: str) -> Metric:
@@ -163,7 +144,7 @@ def find_metric(name: str) -> Metric:
             f"metric is {shown(name)} with better = {shown(better)}; use one of {', '.join(get_args(Better))}",
             field="metrics",
         )
-    meaning = (inspect.getdoc(metric) or "a metric of another package").split("\n")[0]
+    meaning = (metric.__doc__ or "a metric of another package").strip().split("\n")[0]
     return Metric(metric, meaning, better=better)
 
 
@@ -289,7 +270,6 @@ def compare(
     original: Any,
     released: Any,
     metrics: Iterable[str] | None = None,
-    abstractions: str | Iterable[Abstraction] | None = None,
     *,
     reading: Reading = DEFAULT_READING,
     watch: Callable[[str, float], None] = lambda _, __: None,
@@ -301,11 +281,9 @@ def compare(
         released: The released log, a `Release` of any kind, or the file of one.
         metrics: The names of the metrics; by default all that do not need pm4py, and those of times and attributes of a
             synthetic log. A process map has its own measures, and `fitness` and `precision` of its model.
-        abstractions: The rules by which the released traces were generalised, or their names separated by commas; by
-            default those of the `Release` or its guarantee file. Metrics named `…_abstracted` use the original under these
-            rules, all others the original.
         reading: How the original log is read. What it leaves at the default is as the release or its guarantee file states.
-            The release of a segment is compared with the cases of this segment.
+            The release of a segment is compared with the cases of this segment. Metrics named `…_abstracted` use the
+            original under the abstraction of the reading or of the release, all others the original.
         watch: Called with the phase and its share.
 
     Returns:
@@ -315,7 +293,6 @@ def compare(
         ParameterError: A metric does not exist, or has no meaning for a process map.
         LogError: One of the logs cannot be read.
     """
-    rules = None if abstractions is None else checked_abstractions(abstractions)
     example = "a list of names, such as ['case_coverage']"
     names = None if metrics is None else checked_items("metrics", metrics, str, example)
     for name in names or ():
@@ -324,23 +301,23 @@ def compare(
     read_as = reading if made.reading is None else _over(made.reading, reading)
     progress = partial(watch, "reading the original log")
     if isinstance(made.source, MapRelease):
-        field = "abstractions" if rules else "metrics" if {*(names or ())} - {*MODEL_METRICS} else ""
-        if field:
-            remedy = "remove them" if rules else "remove all but fitness and precision"
-            raise ParameterError(f"{field} are set but the release is a process map; {remedy}", field=field)
+        if {*(names or ())} - {*MODEL_METRICS}:
+            raise ParameterError(
+                "metrics are set but the release is a process map; remove all but fitness and precision",
+                field="metrics",
+            )
         cases = _read_original(original, read_as, made.segment, NO_DETAILS, progress)
         before = made.source.abstractions[0].of(cases)
         watch("measuring", 0.0)
         return _of_map(before, made.source, names or ())
     details = NO_DETAILS
-    if names is None and rules is None and read_as.abstraction == FULL and isinstance(made.source, SyntheticRelease):
+    if names is None and read_as.abstraction == FULL and isinstance(made.source, SyntheticRelease):
         details = details_of(made.source.mechanism)
     if isinstance(original, Log):  # what was not read cannot be compared
         details = details if original.totals is not None and original.totals.details.covers(details) else NO_DETAILS
     elif isinstance(original, Release | Mapping | list):
         details = NO_DETAILS
-    if rules is None:
-        rules = made.abstractions if read_as.abstraction == FULL else (read_as.abstraction,)
+    rules = made.abstractions if read_as.abstraction == FULL else (read_as.abstraction,)
     before = _read_original(original, read_as, made.segment, details, progress)
     watch("reading the released log", 0.0)
     after = _variants_of(made.source, attrs.evolve(read_as, abstraction=FULL))
@@ -365,7 +342,7 @@ def _values(
     floor = {}
     for name, metric in selected.items():
         one, other = halves[metric.original]
-        few = max(len(one), len(other)) <= MOST_VARIANTS or metric.extra != "metrics"
+        few = max(len(one), len(other)) <= metric.most_variants
         if one and other and few and isinstance(values[name], int | float):
             floor[name] = _value(name, metric, one, other)
     return values, floor
@@ -373,8 +350,6 @@ def _values(
 
 def _halves(log: Log) -> tuple[dict[Trace, int], dict[Trace, int]]:
     """The cases of a log in two halves, drawn by a fixed seed."""
-    import numpy as np
-
     log = log.canonical()  # the order in which a log is read is arbitrary
     sides = uniform_below(np.full(int(log.counts.sum()), 2), Seeded(0))
     drawn = np.diff(np.cumsum(np.r_[0, sides])[np.r_[0, np.cumsum(log.counts)]]).tolist()
@@ -399,9 +374,7 @@ def _remarks(before: Log, after: Log) -> tuple[str, ...]:
 def _of_map(before: Log, released: MapRelease, names: Sequence[str]) -> Comparison:
     compared = compare_map(before, released)
     if names:
-        from .pm4py_models import map_fitness_and_precision
-
-        fitness, precision = map_fitness_and_precision(before, released)
+        fitness, precision = pm4py_models.map_fitness_and_precision(before, released)
         compared = replace(compared, fitness=fitness, precision=precision)
     one, other = (cases_of_pairs(half) for half in _halves(before))
     return Comparison({}, process_map=compared, halves=Comparison({}, process_map=_distances(one, other)))
@@ -458,38 +431,27 @@ def _value(name: str, metric: Metric, original: Any, released: Any) -> Any:
         ) from error
 
 
-def abstracted(original: Any, released: Any, abstractions: Sequence[Abstraction]) -> Log:
+def abstracted(original: Log, released: Log, abstractions: Sequence[Abstraction]) -> Log:
     """Return the original as a release under these rules represents it. Confidential.
 
     Every case is generalised by the first rule that yields a released trace; a case without one, by the last rule that
     covers any case.
     """
-    import numpy as np
-
-    true = read(original)
-    keys, rungs = _rungs(true, read(released), abstractions)
+    there = set(released.traces(range(len(released))))
+    rungs = np.full(len(original), -1)  # of each variant, the first rule that yields a released trace
+    keys = [rule.grouped(original) for rule in abstractions]
+    traces = [grouped.variants.traces(range(len(grouped.variants))) for grouped in keys]
+    for index, grouped in reversed(list(enumerate(keys))):
+        rungs[grouped.among(np.flatnonzero([trace in there for trace in traces[index]]))] = index
     rungs[rungs < 0] = rungs.max() if (rungs >= 0).any() else len(keys) - 1
     counts = sum_by(
         row
         for index, grouped in enumerate(keys)
-        for mine in [grouped.counts(np.where(rungs == index, true.counts, 0))]
-        for row in zip(grouped.variants.traces(range(len(mine))), mine.tolist(), strict=True)
+        for row in zip(
+            traces[index], grouped.counts(np.where(rungs == index, original.counts, 0)).tolist(), strict=True
+        )
     )
-    return Log.from_mapping(+counts, true.columns)
-
-
-def _rungs(true: Log, released: Log, abstractions: Sequence[Abstraction]) -> tuple[list[Grouped], Integers]:
-    """Return the log under every rule, and for each variant the first rule that yields a released trace, or −1."""
-    import numpy as np
-
-    there = set(released.traces(range(len(released))))
-    keys = [rule.grouped(true) for rule in abstractions]
-    rungs = np.full(len(true), -1)
-    for index, grouped in reversed(list(enumerate(keys))):
-        traces = grouped.variants.traces(range(len(grouped.variants)))
-        covered = np.flatnonzero([trace in there for trace in traces])
-        rungs[grouped.among(covered)] = index
-    return keys, rungs
+    return Log.from_mapping(+counts, original.columns)
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -600,21 +562,9 @@ Item = TypeVar("Item")
 def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: str) -> tuple[Item, ...]:
     """Return the items of a list, or of anything else that can be iterated once."""
     items = () if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
-    wrong = [item for item in items if not isinstance(item, kind)]
-    if wrong or not items:
-        given = f"is {shown(values)}" if values or values is None else "is empty"
-        what = f"contains {shown(wrong[0])}" if wrong else given
-        raise ParameterError(f"{field} {what}; use {example}", field=field)
+    if not items or not all(isinstance(item, kind) for item in items):
+        raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
     return items
-
-
-def checked_abstractions(abstractions: str | Iterable[Abstraction]) -> tuple[Abstraction, ...]:
-    """Return abstractions from a list, or from their names separated by commas."""
-    if isinstance(abstractions, str):
-        with naming("abstractions"):
-            return parse_ladder(abstractions)
-    example = "their names in one text, such as 'full,prefix:4', or a list of Abstraction"
-    return checked_items("abstractions", abstractions, Abstraction, example)
 
 
 # ------------------------------------------------------------------------------- before and after, for a screen
@@ -624,24 +574,16 @@ _STEPS = 12
 
 def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[[str, float], None]) -> dict[str, Any]:
     """CONFIDENTIAL: one map of both, the metrics of `compare`, and what has changed most."""
-    details = details_of(made.mechanism) if kind_of(made.mechanism) == "synthetic log" else NO_DETAILS
+    details = details_of(made.mechanism) if isinstance(made, SyntheticRelease) else NO_DETAILS
     reading = reading.for_counts_of(counted_of(made.mechanism))
-    plain = attrs.evolve(reading, abstraction=FULL, details=details)
     watch("reading the log", 0.0)
-    original = read(log, plain, lambda share: watch("reading the log", share))
+    original = read(log, attrs.evolve(reading, abstraction=FULL, details=details), partial(watch, "reading the log"))
     watch("comparing", 0.0)
     compared = compare(original, made)
-    seen = reading.abstraction.of(original)
-    if isinstance(made, MapRelease):
-        pairs = cases_of_pairs(seen).items()
-        truth = {(_name(before), _name(after)): float(cases) for (before, after), cases in pairs}
-        graph = compared_graph(truth, released_map(made).by_names, "cases")
-    else:
-        traces = dict(seen.items())
-        truth = dict(directly_follows(list(traces), list(traces.values())).by_names)
-        log_made = cast(ReleasedLog, made)
-        after = directly_follows(log_made.variants, log_made.estimated_counts).by_names
-        graph = compared_graph(truth, after, "times")
+    traces = dict(reading.abstraction.of(original).items())
+    after = release_graph(made)
+    before = directly_follows(list(traces), list(traces.values()), noun=after.noun)
+    graph = compared_graph(before.by_names, after.by_names, after.noun)
     return {
         "map": graph.model(),
         "metrics": [
@@ -651,10 +593,6 @@ def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[
         "differences": _differences(graph),
         "remarks": compared.remarks,
     }
-
-
-def _name(activity: Activity | None) -> str | None:
-    return None if activity is None else activity_text(activity)
 
 
 def _differences(graph: ProcessGraph) -> list[tuple[str, str, str, str, str]]:

@@ -18,9 +18,9 @@ from typing import Any, Literal, cast
 
 import attrs
 
-from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr
+from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr, naming
 from ..explain import HALF, check_stated_cases, of_curve
-from ..log.abstraction import Abstraction
+from ..log.abstraction import Abstraction, parse_ladder
 from ..log.log import Log
 from ..log.options import Attribute, Times
 from ..log.questions import DURATION_BUCKETS
@@ -40,7 +40,7 @@ from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import ONE, Number, as_text
 from ..trusted.samplers import Seeded
 from . import metrics
-from .compare import MOST_VARIANTS, checked_abstractions, checked_items, compare_map
+from .compare import MOST_VARIANTS, checked_items, compare_map
 
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
@@ -147,7 +147,11 @@ def forecast(
     rules = checked_items("mechanisms", mechanisms, Mechanism, "a list such as [Optimal(epsilon=1, delta='1e-6')]")
     for rule in rules:
         _curve(rule)  # raises before the log is read
-    compared = checked_abstractions(abstractions)
+    if isinstance(abstractions, str):
+        with naming("abstractions"):
+            compared = parse_ladder(abstractions)
+    else:
+        compared = checked_items("abstractions", abstractions, Abstraction, "a text such as 'full,prefix:4'")
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty; there is nothing to forecast")
