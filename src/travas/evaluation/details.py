@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import confidential_repr
 from ..log.calendar import SECOND, WEEKS
 from ..log.log import Log
-from ..log.options import OTHER
+from ..log.options import OTHER, Attribute, CaseColumn
 from ..log.questions import SERVICE_COLUMN, DetailColumn, Totals, check_details
 from ..log.traces import Activity
 from ..releases.release import details_of, released_attributes, released_event_attributes, released_times
@@ -23,13 +23,10 @@ from ..synthesis.event_times import hour_of_week, week_of, zone_of
 from ..trusted.samplers import Floats, Integers, Seeded, uniform_below
 
 if TYPE_CHECKING:
-    from ..log.options import Attribute, CaseColumn
     from ..sources.spark import SparkTotals
 
-    Floats = Floats
-    Integers = Integers
-
-
+Pair = tuple[Activity, Activity]
+Of = Literal["case", "event"]
 HOURS_PER_WEEK = 168
 
 
@@ -103,17 +100,16 @@ class TimeProfile:
     doublings: Floats
     weeks: Integers
     hours: Integers
-    medians: dict[tuple[Activity, Activity], tuple[float, int]]
+    medians: dict[Pair, tuple[float, int]]
 
     @classmethod
     def of(cls, log: EncodedCases, zone: str) -> TimeProfile:
         """The profile of a log."""
-        first, last = _bounds(log)
-        times = _times(log)
+        times, (first, last) = cast(Integers, log.times), _bounds(log)
         starts = times[first] / SECOND
         starts = np.where(log.aware[first], zone_of(zone).to_local(starts), starts)
         doublings = np.log2(1 + np.maximum(times[last] - times[first], 0) / SECOND)
-        return cls(doublings, np.clip(week_of(starts), 0, WEEKS - 1), hour_of_week(starts), _medians(log))
+        return cls(doublings, np.clip(week_of(starts), 0, WEEKS - 1), hour_of_week(starts), _medians(log, times))
 
     def distance(self, released: TimeProfile) -> TimeDistance:
         """How far the times of a released log are from those of this one."""
@@ -131,11 +127,9 @@ class TimeProfile:
         )
 
 
-def _medians(log: EncodedCases) -> dict[tuple[Activity, Activity], tuple[float, int]]:
-    inner = np.ones(max(len(log.codes) - 1, 0), dtype=bool)
-    inner[_bounds(log)[1][:-1]] = False  # from one case to the next
-    step = np.flatnonzero(inner)
-    durations = np.maximum(_times(log)[step + 1] - _times(log)[step], 0)
+def _medians(log: EncodedCases, times: Integers) -> dict[Pair, tuple[float, int]]:
+    step = np.delete(np.arange(len(log.codes)), _bounds(log)[1])  # to the next event of the same case
+    durations = np.maximum(times[step + 1] - times[step], 0)
     codes, size, names = log.codes.astype(np.int64), len(log.alphabet), log.alphabet
     pair = codes[step] * size + codes[step + 1]
     order = np.lexsort((durations, pair))
@@ -148,22 +142,23 @@ def _medians(log: EncodedCases) -> dict[tuple[Activity, Activity], tuple[float, 
 
 def released_cases(release: SyntheticRelease) -> EncodedCases:
     """The cases of a synthetic log as numbers, with their times and attributes."""
-    counts = np.array(release.counts, dtype=np.int64)
     alphabet = sorted({activity for trace in release.variants for activity in trace})
     code_of = {activity: code for code, activity in enumerate(alphabet)}
-    flat = [np.array([code_of[activity] for activity in trace], dtype=np.uint32) for trace in release.variants]
-    lengths = np.repeat(np.array([len(trace) for trace in release.variants], dtype=np.int64), counts)
-    codes = [np.tile(part, count) for part, count in zip(flat, counts.tolist(), strict=True)]
+    codes = [
+        code_of[activity]
+        for trace, count in zip(release.variants, release.counts, strict=True)
+        for activity in trace * count
+    ]
+    lengths = np.repeat([len(trace) for trace in release.variants], release.counts).astype(np.int64)
     times = None if release.event_times is None else release.event_times * SECOND
-    joined = np.concatenate([np.empty(0, dtype=np.uint32), *codes])
     values = _encoded(release.case_columns, "case") | _encoded(release.event_columns, "event")
     if (starts := release.event_starts) is not None and release.event_times is not None:
         values[SERVICE_COLUMN] = np.where(starts.missing, np.nan, release.event_times - starts.values)
-    aware = np.ones(len(joined), dtype=bool)
+    aware, joined = np.ones(len(codes), dtype=bool), np.array(codes, dtype=np.uint32)
     return EncodedCases(alphabet, joined, lengths, times, aware, values)
 
 
-def _encoded(columns: Sequence[CaseColumn], of: Literal["case", "event"]) -> dict[DetailColumn, Coded | Floats]:
+def _encoded(columns: Sequence[CaseColumn], of: Of) -> dict[DetailColumn, Coded | Floats]:
     """Attributes with names and with numbers, as they are read."""
     values: dict[DetailColumn, Coded | Floats] = {}
     for column in columns:
@@ -186,16 +181,12 @@ def attribute_distance(
 ) -> AttributeDistance:
     """Compare an attribute of two logs; by default, `values` are those of the released log."""
     logs = (original, released)
-    if attribute.is_number:
-        cells, size = [_bins(log, attribute, "case") for log in logs], len(attribute.edges) + 2
-    else:
-        texts = [text for text in values or released.names(attribute.name).values if text != OTHER]
-        cells, size = [_values(log.names(attribute.name), texts) for log in logs], len(texts) + 2
+    cells, size = _cells(logs, attribute, "case", values)
     cells = [cell[log.lengths > 0] for cell, log in zip(cells, logs, strict=True)]
     kept = np.ones(len(cells[0])) if attribute.is_number else cells[0] != size - 1
-    names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
-    last = [_last(log, names) for log in logs]
-    joint = [one * len(names) + activity for one, activity in zip(cells, last, strict=True)]
+    names = _names(logs)
+    last = [log.codes[_bounds(log)[1]] for log in logs]
+    joint = [cell * len(names) + _recoded(log, names)[code] for log, cell, code in zip(logs, cells, last, strict=True)]
     return AttributeDistance(
         attribute.name,
         alone=_total_variation(cells[0], cells[1], size),
@@ -204,24 +195,17 @@ def attribute_distance(
     )
 
 
-def _bins(log: EncodedCases, attribute: Attribute, of: Literal["case", "event"]) -> Integers:
-    """The bin of every value; missing ones come last."""
-    values, edges = cast(Floats, log.values[DetailColumn(attribute.name, "number", of)]), np.array(attribute.edges)
-    return np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
-
-
 def event_attribute_distance(
     original: EncodedCases, released: EncodedCases, attribute: Attribute
 ) -> EventAttributeDistance:
     """Compare an attribute of events of two logs, by activity."""
     logs = (original, released)
-    if attribute.is_number:
-        cells, size = [_bins(log, attribute, "event") for log in logs], len(attribute.edges) + 2
-    else:
-        texts = [text for text in released.names(attribute.name, "event").values if text != OTHER]
-        cells, size = [_values(log.names(attribute.name, "event"), texts) for log in logs], len(texts) + 2
-    names = {name: code for code, name in enumerate(sorted({*original.alphabet, *released.alphabet}))}
-    one, other = (_by_activity(log, own, names, size) for log, own in zip(logs, cells, strict=True))
+    cells, size = _cells(logs, attribute, "event")
+    names = _names(logs)
+    one, other = (  # how many events every activity has in every cell
+        np.bincount(_recoded(log, names)[log.codes] * size + own, minlength=len(names) * size).reshape(-1, size)
+        for log, own in zip(logs, cells, strict=True)
+    )
     events = one.sum(axis=1)
     weights = events / max(events.sum(), 1)
     everything = one.sum(axis=0) / max(events.sum(), 1)
@@ -233,17 +217,32 @@ def event_attribute_distance(
     )
 
 
-def _by_activity(log: EncodedCases, cells: Integers, names: dict[Activity, int], size: int) -> Integers:
-    """How many events every activity has in every cell."""
-    activity = np.array([names[name] for name in log.alphabet], dtype=np.int64)[log.codes]
-    return np.bincount(activity * size + cells, minlength=len(names) * size).reshape(len(names), size)
+def _cells(
+    logs: Sequence[EncodedCases], attribute: Attribute, of: Of, values: Sequence[str] | None = None
+) -> tuple[list[Integers], int]:
+    """The values of an attribute in each log as indexes, and how many there are.
 
-
-def _values(coded: Coded, texts: Sequence[str]) -> Integers:
-    """Values as indexes; then missing ones, and `other` last."""
+    The last two are missing values and `other` of names, by default those of the last log; of numbers, the last is missing.
+    """
+    if attribute.is_number:
+        edges, column = np.array(attribute.edges), DetailColumn(attribute.name, "number", of)
+        numbers = [cast(Floats, log.values[column]) for log in logs]
+        bins = [np.where(np.isnan(one), len(edges) + 1, np.searchsorted(edges, one, side="right")) for one in numbers]
+        return bins, len(edges) + 2
+    coded = [log.names(attribute.name, of) for log in logs]
+    texts = [text for text in values or coded[-1].values if text != OTHER]
     cell_of = {text: cell for cell, text in enumerate(texts)}
-    recoded = [*(cell_of.get(text, len(texts) + 1) for text in coded.values), len(texts)]  # the last one is for −1
-    return np.array(recoded, dtype=np.int64)[coded.codes]
+    recoded = [[*(cell_of.get(text, len(texts) + 1) for text in one.values), len(texts)] for one in coded]  # last: for −1
+    return [np.array(cells)[one.codes] for cells, one in zip(recoded, coded, strict=True)], len(texts) + 2
+
+
+def _names(logs: Sequence[EncodedCases]) -> dict[Activity, int]:
+    return {name: code for code, name in enumerate(sorted({name for log in logs for name in log.alphabet}))}
+
+
+def _recoded(log: EncodedCases, names: dict[Activity, int]) -> Integers:
+    """The common code of every activity of a log."""
+    return np.array([names[name] for name in log.alphabet], dtype=np.int64)
 
 
 def wasserstein(one: Floats, other: Floats) -> float:
@@ -260,17 +259,6 @@ def _bounds(log: EncodedCases) -> tuple[Integers, Integers]:
     """The index of the first and of the last event of every case."""
     ends = np.cumsum(log.lengths)[log.lengths > 0]
     return ends - log.lengths[log.lengths > 0], ends - 1
-
-
-def _times(log: EncodedCases) -> Integers:
-    if log.times is None:
-        raise ValueError("the log was read without times")
-    return log.times
-
-
-def _last(log: EncodedCases, names: dict[Activity, int]) -> Integers:
-    recoded = np.array([names[name] for name in log.alphabet], dtype=np.int64)
-    return recoded[log.codes[_bounds(log)[1]]]
 
 
 def _largest_difference(one: Integers, other: Integers, size: int) -> float:

@@ -15,10 +15,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from importlib.util import find_spec
 from itertools import groupby, product
 from multiprocessing import get_context
 from pathlib import Path
@@ -55,9 +53,6 @@ NUMBERS = tuple(
     if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
 )
 """Metrics with a numeric value."""
-
-MODULES = {"metrics": ("rapidfuzz", "ot"), "models": ("pm4py",)}
-"""The packages that each extra needs."""
 
 _SECTIONS = ("logs", "mechanisms", "metrics", "epsilon", "delta", "data")
 _NO_VARIANTS = {"details", "period", "times", "attributes", "counted"}  # no metric of variants can judge these options
@@ -149,18 +144,19 @@ class GridEntry:
     delta: tuple[str, ...]
     options: Mapping[str, Mapping[str, Any]]
 
-    def _options_at(self, log: str, row: int, column: int) -> Options:
-        return tuple(sorted((name, self._at(name, log, row, column)) for name in self.options[log]))
-
-    def _at(self, name: str, log: str, row: int, column: int) -> int | str:
-        value = self.options[log][name]
+    def option(self, name: str, log: str, row: int, column: int) -> int | str:
+        """The value of an option at one (ε, δ)."""
+        given = self.options[log][name]
         rows, columns = len(self.epsilon), len(self.delta)
-        if isinstance(value, list) and [len(line) for line in value if isinstance(line, list)] == [columns] * rows:
-            value = value[row][column] if len(value) == rows else value
+        is_table = (
+            isinstance(given, list)
+            and [len(line) if isinstance(line, list) else 0 for line in given] == [columns] * rows
+        )
+        value = given[row][column] if is_table else given
         if not isinstance(value, int | str):
             raise LogError(
-                f"{self.label}: {name} on {log} is {shown(self.options[log][name])}; use one number or text, or a table of "
-                f"{rows} rows (ε) by {columns} columns (δ)"
+                f"{self.label}: {name} on {log} is {shown(given)}; use one number or text, or a table of {rows} rows (ε) by "
+                f"{columns} columns (δ)"
             )
         return value
 
@@ -181,7 +177,8 @@ class Grid:
         yield Cell(log, ORIGINAL, ORIGINAL, (), "noisy", "", "", 0, tuple(self.metrics))
         for entry in self.entries:
             for (row, epsilon), (column, delta) in product(enumerate(entry.epsilon), enumerate(entry.delta)):
-                at = entry._options_at(log.name, row, column), entry.frequencies, epsilon, delta
+                options = {name: entry.option(name, log.name, row, column) for name in sorted(entry.options[log.name])}
+                at = tuple(options.items()), entry.frequencies, epsilon, delta
                 for run in range(max(self.metrics.values())):
                     measured = tuple(name for name, runs in self.metrics.items() if run < runs)
                     yield Cell(log, entry.label, entry.mechanism, *at, run, measured)
@@ -198,21 +195,14 @@ def read_grid(path: str | Path, data: str | Path | None = None) -> Grid:
         made = _section(content, "mechanisms").items()
         entries = tuple(_entry(label, given, content, names) for label, given in made)
         grid = Grid(logs, entries, _metrics(_section(content, "metrics")))
-        _check(path, grid)
+        _check(grid)
         return grid
     except (ParameterError, LogError) as error:
         raise LogError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
 
 
-def _check(path: Path, grid: Grid) -> None:
-    """Look for the extras that are needed, and build each mechanism once: what fails here is no result."""
-    needed = {name: find_metric(name).extra for name in grid.metrics}
-    needed |= {
-        each.mechanism: getattr(find_mechanism(each.mechanism, "follow"), "extra", None) for each in grid.entries
-    }
-    for name, extra in needed.items():
-        if extra is not None and not all(map(find_spec, MODULES.get(extra, ()))):
-            raise MissingExtraError(f"{path}: {name}", extra)
+def _check(grid: Grid) -> None:
+    """Build each mechanism once: what fails here is no result."""
     built = set()
     for cell in grid.cells():
         parts = (cell.mechanism, cell.epsilon, cell.delta, cell.options, cell.log.reading.privacy_unit)
@@ -298,10 +288,8 @@ def experiment(grid: Grid, results: str | Path, progress: Progress, workers: int
     if path.suffix != ".parquet":
         raise OutputError(f"{path}: unsupported file extension; use .parquet")
     check_target(path, "replace")
-    with ExitStack() as stack:
-        stack.enter_context(locked(_journal_path(path)))
+    with locked(_journal_path(path)), _journal_path(path).open("a+", encoding="utf-8") as journal:
         done = _results(path)
-        journal = stack.enter_context(_journal_path(path).open("a+", encoding="utf-8"))
         journal.seek(0)
         rows, complete = _rows(journal.read())
         journal.truncate(complete)  # an incomplete last line is removed
@@ -336,10 +324,8 @@ def measure(cell: Cell) -> dict[str, Any]:
     if cell.label != ORIGINAL:
         try:
             released = seeded_release(cell)
-        except MissingExtraError:
-            raise
         except Exception as error:
-            row["error"] = _failure(error, is_ours=cell.mechanism in MECHANISMS)
+            row["error"] = _failure(error, cell.mechanism in MECHANISMS)
             released = Log.from_mapping({})
     counts = released.counts
     row |= {"variants": len(counts), "cases": int(sum(counts))}
@@ -347,20 +333,17 @@ def measure(cell: Cell) -> dict[str, Any]:
         has_model = name not in MODEL_METRICS or len(counts)
         try:
             row[name] = float(find_metric(name).measure(log, released)) if has_model else 0.0
-        except MissingExtraError:
-            raise
         except Exception as error:
-            row |= {name: None, "error": f"{name}: {_failure(error, is_ours=name in METRICS)}"}
+            row |= {name: None, "error": f"{name}: {_failure(error, name in METRICS)}"}
     return row | {"seconds": round(time.perf_counter() - started, 3)}
 
 
-def _failure(error: Exception, *, is_ours: bool) -> str:
-    """Return why a run failed. An unexpected error of travas is raised: it is a bug. One of another package is a result."""
-    if isinstance(error, TravasError | MemoryError | ArithmeticError):
-        return str(error) or type(error).__name__
-    if is_ours:
+def _failure(error: Exception, is_ours: bool) -> str:
+    """Return why a run failed. A missing extra, and an unexpected error of travas, which is a bug, are no results."""
+    is_result = isinstance(error, TravasError | MemoryError | ArithmeticError)
+    if isinstance(error, MissingExtraError) or (is_ours and not is_result):
         raise error
-    return type(error).__name__
+    return (is_result and str(error)) or type(error).__name__
 
 
 def seeded_release(cell: Cell) -> ReleasedLog:
@@ -373,11 +356,11 @@ def seeded_release(cell: Cell) -> ReleasedLog:
 
 
 def _read(cell: Cell, reading: Reading) -> Log:
-    return _log_of(str(cell.log.path), reading, cell.log.digest)
+    return _log_of(cell.log.path, reading, cell.log.digest)
 
 
 @lru_cache(maxsize=4)
-def _log_of(path: str, reading: Reading, digest: str) -> Log:
+def _log_of(path: Path, reading: Reading, digest: str) -> Log:
     return read(path, reading).canonical()
 
 
