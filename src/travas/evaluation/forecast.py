@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from statistics import fmean
 from typing import Any, Literal, cast
 
@@ -69,10 +69,10 @@ class Chance:
     high: int
 
 
-def chances(mechanism: Mechanism, numbers: Sequence[int] | None = None) -> list[Chance]:
+def chances(mechanism: Mechanism) -> list[Chance]:
     """Return keep probabilities and frequency intervals by case count, without a log."""
     curve = _curve(mechanism)
-    numbers = [n for n in (numbers or curve.numbers_of_cases()) if curve.probability(n)]
+    numbers = [cases for cases in curve.numbers_of_cases() if curve.probability(cases)]
     table, least = curve.table, curve.minimum_cases
 
     def median(cases: int) -> int:
@@ -155,27 +155,25 @@ def forecast(
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty; there is nothing to forecast")
-    lengths, cases = variants.lengths(), int(variants.counts.sum())
-    events = int(lengths @ variants.counts)
     under = [(abstraction, abstraction.of(variants)) for abstraction in compared]
-    cells = (_expected(rule, abstraction, keys, cases, events) for rule in rules for abstraction, keys in under)
-    return Forecast(tuple(cells), cases)
+    cells = (_expected(rule, abstraction, keys, variants) for rule in rules for abstraction, keys in under)
+    return Forecast(tuple(cells), int(variants.counts.sum()))
 
 
-def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, all_cases: int, all_events: int) -> Expected:
-    """Return Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the case counts that occur."""
-    number, length = Counter(keys.counts.tolist()), Counter[int]()
-    for count, events in zip(keys.counts.tolist(), keys.lengths().tolist(), strict=True):
-        length[count] += events
-    curve = _curve(mechanism)
-    kept = {count: curve.table.cumulative(count - curve.minimum_cases + 1) for count in number}
+def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, log: Log) -> Expected:
+    """Return Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the variants under the abstraction."""
+    curve, counts = _curve(mechanism), keys.counts.tolist()
+    kept_of = {count: curve.table.cumulative(count - curve.minimum_cases + 1) for count in set(counts)}
+    kept = [kept_of[count] for count in counts]
     return Expected(
         mechanism.epsilon,
         mechanism.delta,
         abstraction,
-        cases=Fraction(sum(number[n] * n * kept[n] for n in kept), ONE * all_cases),
-        variants=Fraction(sum(number[n] * kept[n] for n in kept), ONE * max(len(keys), 1)),
-        events=Fraction(sum(length[n] * n * kept[n] for n in kept), ONE * all_events),
+        cases=Fraction(sum(map(mul, counts, kept)), ONE * int(log.counts.sum())),
+        variants=Fraction(sum(kept), ONE * max(len(keys), 1)),
+        events=Fraction(
+            sum(map(mul, (keys.counts * keys.lengths()).tolist(), kept)), ONE * int(log.counts @ log.lengths())
+        ),
     )
 
 
@@ -193,8 +191,6 @@ def _curve(mechanism: Mechanism) -> KeepCurve:
 # ---------------------------------------------------------------------------------------------- kinds of release
 
 Alternative = Literal["variants", "ladder", "synthetic log", "process map"]
-"""What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""
-
 
 ALTERNATIVES: dict[Alternative, str] = {
     "variants": "optimal",
@@ -202,7 +198,7 @@ ALTERNATIVES: dict[Alternative, str] = {
     "synthetic log": "synthesis",
     "process map": "map",
 }
-"""What a forecast compares, and the mechanism of each."""
+"""What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""
 
 RUNS = 3
 """How often every alternative is tried."""
@@ -251,15 +247,14 @@ def in_short(
 ) -> tuple[dict[Kind, str], Kind]:
     """What each kind of release would keep, in a few words, and which one is recommended; from public numbers alone."""
     made = mechanisms(epsilon, delta, unit)
-    enough, curve = enough_cases(made["synthetic log"]), keep_curve_of(made["variants"])
+    enough, curve = enough_cases(made["synthetic log"]), _curve(made["variants"])
     is_enough = stated_cases is None or stated_cases >= enough
     of = "" if stated_cases is None else f" of {stated_cases:,}"
+    whom = f"{'good' if is_enough else 'weak'} for {stated_cases:,} cases"
     return {
-        "synthetic log": f"{'good' if is_enough else 'weak'} for {stated_cases:,} cases"
-        if of
-        else f"good from {enough:,} cases",
+        "synthetic log": whom if of else f"good from {enough:,} cases",
         "process map": f"each number ± {2 * _pair_noise(cast(ProcessMap, made['process map'])):,.0f}{of}",
-        "variants": f"ways that {curve.first_above(HALF) if curve else 0:,} or more{of or ' cases'} take",
+        "variants": f"ways that {curve.first_above(HALF):,} or more{of or ' cases'} take",
     }, "synthetic log" if is_enough else "process map"
 
 

@@ -10,16 +10,15 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import LogError, MissingExtraError, ParameterError, shown
 from ..log.traces import Activity, Trace
 from ..sources.engine import read
 from ..trusted.samplers import Floats
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Buffer = Literal["length", "penalty"]
 Counts = Mapping[Trace, int]
@@ -41,8 +40,6 @@ def relative_log_similarity(original: Any, released: Any) -> float:
     before, after = both(original, released)
     if not after:
         return 0.0
-    import numpy as np
-
     longer = np.maximum.outer([len(trace) for trace in before], [len(trace) for trace in after])
     costs = _edit_distances(list(before), list(after)) / longer
     total, other = sum(before.values()), sum(after.values())
@@ -59,11 +56,8 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
     """
     if buffer not in ("length", "penalty"):
         raise ParameterError(f"buffer is {shown(buffer)}; use length or penalty", field="buffer")
-    import numpy as np
-
     before, after = both(original, released)
-    more = {trace: count - after.get(trace, 0) for trace, count in before.items() if count > after.get(trace, 0)}
-    less = {trace: count - before.get(trace, 0) for trace, count in after.items() if count > before.get(trace, 0)}
+    more, less = Counter(before) - Counter(after), Counter(after) - Counter(before)
     if sum(more.values()) < sum(less.values()):
         more, less = less, more
     if not more:
@@ -88,9 +82,12 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
         from rapidfuzz.process import cdist
     except ImportError:
         raise MissingExtraError("comparing logs", "metrics") from None
-    import numpy as np
-
-    _check_memory(len(rows), len(columns))
+    needed, available = len(rows) * len(columns) * _BYTES_PER_ARC, _available_memory()
+    if needed > available:
+        raise LogError(
+            f"comparing {len(rows):,} with {len(columns):,} variants needs about {needed / 2**30:,.1f} GB of memory and "
+            f"this machine has {available / 2**30:,.1f} GB; compare generalised logs, or use a larger machine"
+        )
     longest = max((len(trace) for trace in (*rows, *columns)), default=0)
     kind = np.uint8 if longest < 2**8 else np.uint16 if longest < 2**16 else np.uint32
     if not rows or not columns:
@@ -100,10 +97,8 @@ def _edit_distances(rows: Sequence[Trace], columns: Sequence[Trace]) -> NDArray[
         ["".join(chr(codes.setdefault(activity, len(codes))) for activity in trace) for trace in traces]
         for traces in (rows, columns)
     )
-    distances: NDArray[np.unsignedinteger[Any]] = cdist(
-        left, right, scorer=Levenshtein.distance, dtype=kind, workers=-1
-    )
-    return distances
+    found: NDArray[np.unsignedinteger[Any]] = cdist(left, right, scorer=Levenshtein.distance, dtype=kind, workers=-1)
+    return found
 
 
 def _least_cost(costs: Floats, supply: list[int], demand: list[int]) -> float:
@@ -114,8 +109,6 @@ def _least_cost(costs: Floats, supply: list[int], demand: list[int]) -> float:
         import ot
     except ImportError:
         raise MissingExtraError("comparing logs", "metrics") from None
-    import numpy as np
-
     total = sum(supply)
     scale = 1.0 if total < 2**26 else 1.0 / total  # POT multiplies masses by their total, which must not overflow
     masses = np.array(supply, dtype=np.float64) * scale, np.array(demand, dtype=np.float64) * scale
@@ -123,16 +116,6 @@ def _least_cost(costs: Floats, supply: list[int], demand: list[int]) -> float:
     if log["result_code"] != 1:
         raise ArithmeticError(f"the optimal transport was not solved: {log['warning']}")
     return float(cost / scale)
-
-
-def _check_memory(rows: int, columns: int) -> None:
-    """Raise LogError if a comparison would not fit into memory, with the required size."""
-    needed, available = rows * columns * _BYTES_PER_ARC, _available_memory()
-    if needed > available:
-        raise LogError(
-            f"comparing {rows:,} with {columns:,} variants needs about {needed / 2**30:,.1f} GB of memory and "
-            f"this machine has {available / 2**30:,.1f} GB; compare generalised logs, or use a larger machine"
-        )
 
 
 def _available_memory() -> int:
@@ -157,12 +140,8 @@ def variant_coverage(original: Any, released: Any) -> float:
 def total_variation_distance(original: Any, released: Any) -> float:
     """Return half the sum of absolute differences of the variant distributions: 0 equal, 1 disjoint or empty."""
     before, after = both(original, released)
-    if not after:
-        return 1.0
-    total, other = sum(before.values()), sum(after.values())
-    return sum(abs(before.get(t, 0) * other - after.get(t, 0) * total) for t in {**before, **after}) / (
-        2 * total * other
-    )
+    total, other = sum(before.values()), max(sum(after.values()), 1)
+    return 1 - sum(min(count * other, after.get(trace, 0) * total) for trace, count in before.items()) / (total * other)
 
 
 def log_size_difference(original: Any, released: Any) -> int:
@@ -188,10 +167,8 @@ class EdgeDifference:
 
 def directly_follows_difference(original: Any, released: Any) -> EdgeDifference:
     """Return the directly-follows edges that disappear and those that appear."""
-    before, after = (
-        sum_by((edge, count) for trace, count in log.items() for edge in pairwise(trace))
-        for log in both(original, released)
-    )
+    logs = both(original, released)
+    before, after = (sum_by((edge, n) for trace, n in log.items() for edge in pairwise(trace)) for log in logs)
     return EdgeDifference(
         lost={edge: count for edge, count in before.most_common() if edge not in after},
         added={edge: count for edge, count in after.most_common() if edge not in before},
@@ -240,8 +217,4 @@ def both(original: Any, released: Any) -> tuple[Counts, Counts]:
 def fake_activities(original: Any, released: Any) -> set[Activity]:
     """Return activities of the released log that the original does not have."""
     before, after = both(original, released)
-    return _alphabet(after) - _alphabet(before)
-
-
-def _alphabet(log: Counts) -> set[Activity]:
-    return {activity for trace in log for activity in trace}
+    return set().union(*after) - set().union(*before)

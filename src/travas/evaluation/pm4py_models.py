@@ -24,6 +24,7 @@ from typing import Any, get_args
 
 from ..errors import LogError, MissingExtraError, OutputError, ParameterError
 from ..log.escaped_names import escape_name
+from ..log.log import Log
 from ..log.rules import Rules
 from ..log.traces import Activity
 from ..outputs.atomic import Existing, atomic_output, check_target
@@ -55,18 +56,19 @@ def fitness_and_precision(original: Any, released: Any) -> tuple[float, float]:
     before, after = (_cases(log) for log in both(original, released))
     if not after:
         raise LogError("the released log is empty, so it has no model; fitness and precision are undefined")
-    with _pm4py():
+    with _pm4py("fitness and precision"):
         return _scores(before, _discover(after))
 
 
-def map_fitness_and_precision(original: Any, released: MapRelease) -> tuple[float, float]:
+def map_fitness_and_precision(original: Counts | Log, released: MapRelease) -> tuple[float, float]:
     """Return fitness and precision of the original log on the model of a process map; of an empty map both are 0."""
-    (before,) = (_cases(log) for log in both(original, original)[:1])
-    with _pm4py("models"):
-        tree = _discover_map(
-            released, lambda node: released.label(node) if node.activity is None else _name(node.activity)
-        )
-        return (0.0, 0.0) if tree is None else _scores(before, tree)
+
+    def name(node: MapNode) -> str:
+        return released.label(node) if node.activity is None else _name(node.activity)
+
+    with _pm4py("fitness and precision"):
+        tree = _discover_map(released, name)
+        return (0.0, 0.0) if tree is None else _scores(_cases(original), tree)
 
 
 # ------------------------------------------------------------------------------------------- models of process maps
@@ -164,8 +166,6 @@ _MODEL = "reference_model"
 def rules_of_model(path: Path) -> Rules:
     """The footprints of a BPMN model, Petri net or process tree: with which activities it starts and ends, and its pairs."""
     form = path.suffix[1:].lower()
-    if form not in get_args(ModelFormat):
-        raise ParameterError(f"{path}: unsupported file extension for a model; use .bpmn, .pnml or .ptml", field=_MODEL)
     with _pm4py("reference models"):
         import pm4py
 
@@ -174,7 +174,7 @@ def rules_of_model(path: Path) -> Rules:
             net, initial, final = model if form == "pnml" else pm4py.convert_to_petri_net(model)
         except Exception as error:  # whatever is in the file
             raise ParameterError(
-                f"{path}: cannot be read ({type(error).__name__}); use a valid model", field=_MODEL
+                f"{path}: cannot be read ({type(error).__name__}); use a valid .bpmn, .pnml or .ptml file", field=_MODEL
             ) from None
         return _footprints(path, net, initial, final)
 
@@ -207,7 +207,7 @@ def _footprints(path: Path, net: Any, initial: Any, final: Any) -> Rules:
     )
 
 
-def _cases(log: Counts) -> Cases:
+def _cases(log: Counts | Log) -> Cases:
     """The log as a value. pm4py supports one column only: the columns of an activity are joined without commas."""
     return frozenset((tuple(map(_name, variant)), count) for variant, count in log.items())
 
@@ -217,7 +217,7 @@ def _name(activity: Activity) -> str:
 
 
 @contextlib.contextmanager
-def _pm4py(purpose: str = "fitness and precision") -> Iterator[None]:
+def _pm4py(purpose: str) -> Iterator[None]:
     """pm4py, imported without its banner and used without its warnings."""
     nowhere = io.StringIO()
     with warnings.catch_warnings():

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import Any
 
 import attrs
+import numpy as np
 
 from ..log.log import Log
 from ..log.traces import Trace
@@ -24,9 +26,6 @@ from ..trusted.guarantee import GroupStep, Guarantee, Standing
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import Booleans, DiscreteLaplace, Integers, RandomBytes, Seeded, happens, uniform_below
 from .metrics import relative_log_similarity
-
-if TYPE_CHECKING:
-    pass
 
 _TRIALS = 10  # trial releases for each number of splits
 
@@ -88,7 +87,7 @@ def _most_similar(epsilon: Fraction, delta: Fraction, most: int, variants: Log) 
     def similarity(splits: int) -> float:
         trials = UTravas(epsilon, delta, splits, random_bytes=Seeded(splits), unit=variants.unit)
         releases = [release for release in (trials.release(variants) for _ in range(_TRIALS)) if release.variants]
-        return sum(relative_log_similarity(variants, release) for release in releases) / max(len(releases), 1)
+        return fmean([relative_log_similarity(variants, release) for release in releases] or [0.0])
 
     return max(range(2, most + 1), key=similarity) if len(variants) else 2
 
@@ -116,8 +115,6 @@ class SaCoFaPublished(Tree):
         return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
 
     def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
-        import numpy as np
-
         rules = _Rules(variants, trie)
         parents, implausible = trie.root(), np.zeros(1, dtype=bool)
         released: dict[Trace, int] = {}
@@ -152,8 +149,6 @@ class SaCoFaPublished(Tree):
 
 def geometric_up_to(most: int, rate: Fraction, random_bytes: RandomBytes) -> int:
     """Draw u of 0..most with P[u] ∝ e^(−rate·u), by rejection from the closer of uniform and geometric."""
-    import numpy as np
-
     geometric = DiscreteLaplace(1 / rate)
     while rate * most <= 1:
         tried = uniform_below(np.array([most + 1]), random_bytes)
@@ -166,8 +161,6 @@ def geometric_up_to(most: int, rate: Fraction, random_bytes: RandomBytes) -> int
 
 def choose(number: int, size: int, random_bytes: RandomBytes) -> Integers:
     """Draw `number` distinct indexes of 0..size−1, every set equally likely: Floyd's algorithm, one draw each."""
-    import numpy as np
-
     indexes: set[int] = set()
     tops = np.arange(size - number, size, dtype=np.int64)
     for top, index in zip(tops.tolist(), uniform_below(tops + 1, random_bytes).tolist(), strict=True):
@@ -179,8 +172,6 @@ class _Rules:
     """Relations that always or never hold in the original log, for each ordered pair of activities."""
 
     def __init__(self, variants: Log, trie: Trie) -> None:
-        import numpy as np
-
         after, cases = eventually_follows(variants, trie, None)
         others = ~np.eye(len(after), dtype=bool)
         self._may_follow = after > 0
@@ -200,8 +191,6 @@ class _Rules:
 
     def broken_by_end(self, prefixes: Prefixes) -> Booleans:
         """Return for every prefix whether it lacks an activity that always follows one of its activities."""
-        import numpy as np
-
         first, last = first_and_last(prefixes.symbols, len(self._starts))
         broken = np.zeros(len(prefixes), dtype=bool)
         for activity in np.flatnonzero(self._always_after.any(axis=1)):
