@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
 from .. import explain
 from ..log.calendar import SECOND
@@ -24,8 +25,9 @@ from ..releases.map_numbers import Quartiles
 from ..releases.process_map import MapNode, MapRelease, NodeKind
 from ..releases.release import Release, ReleasedLog
 from ..releases.synthetic_log import SyntheticRelease
+from ..synthesis.measurements import MeasuredNumber
 from ..trusted.numbers import as_text
-from ..trusted.samplers import Floats, Integers
+from ..trusted.samplers import Integers
 from .svg import activity_text, fitted, scale, text_width, wrapped
 
 START, END = "start", "end"
@@ -429,15 +431,14 @@ def directly_follows(
     variants: Sequence[Trace], counts: Sequence[float], captions: tuple[str, ...] = (), noun: Noun = "times"
 ) -> ProcessGraph:
     """How often which activity directly follows which, or in how many cases."""
-    often: Counter[str] = Counter()
-    steps: Counter[tuple[str | None, str | None]] = Counter()
+    often, steps = defaultdict[str, float](float), defaultdict[tuple[str | None, str | None], float](float)
+    each: Callable[[Iterable[Any]], Iterable[Any]] = list if noun == "times" else set
     for trace, count in zip(variants, counts, strict=True):
         names = list(map(activity_text, trace))
-        pairs = list(pairwise([None, *names, None]))
-        for name in names if noun == "times" else set(names):
-            often[name] += count  # type: ignore[assignment]  # estimates are not whole numbers
-        for pair in pairs if noun == "times" else set(pairs):
-            steps[pair] += count  # type: ignore[assignment]
+        for name in each(names):
+            often[name] += count
+        for pair in each(pairwise([None, *names, None])):
+            steps[pair] += count
     return counted_graph(steps, often, sum(counts), captions, noun)
 
 
@@ -470,59 +471,62 @@ def released_map(release: MapRelease) -> ProcessGraph:
     """The graph of a process map that was released: numbers of cases with their intervals."""
     inner = [MapNode("activity", activity.activity) for activity in release.activities] + [MapNode("other")]
     keys = {MapNode("start"): START, MapNode("end"): END} | {node: f"n{number}" for number, node in enumerate(inner)}
-    paths = []
+    found = []
     for pair in release.pairs:
-        cases, low, high = max(1, round(pair.cases.value)), math.floor(pair.cases.low), math.ceil(pair.cases.high)
-        before, after = keys[pair.before], keys[pair.after]
-        paths.append(GraphPath(before, after, cases, f"{cases:,}", (low, high), pair.duration, low <= 0))
-    found = _sorted(paths)
-    used = {key for path in found for key in path.edge}
-    nodes = [_released_node(keys[node], node, release, found) for node in keys if keys[node] in used]
+        cases, interval = max(1, round(pair.cases.value)), _interval(pair.cases)
+        edge = keys[pair.before], keys[pair.after]
+        found.append(GraphPath(*edge, cases, f"{cases:,}", interval, pair.duration, uncertain=interval[0] <= 0))
+    paths = _sorted(found)
+    used = {key for path in paths for key in path.edge}
+    nodes = [_released_node(keys[node], node, release, paths) for node in keys if keys[node] in used]
     ranked = sorted(nodes, key=lambda node: (node.kind not in (START, END), -node.count, node.key))
     throughput = None
     if release.throughput is not None:
         throughput = Throughput(release.times.throughput_shares, release.throughput)
     times: Literal["", "measured"] = "measured" if "durations" in release.parts else ""
     is_paired = "service" in release.parts
-    return ProcessGraph(tuple(ranked), found, "cases", _captions(release), times, throughput, is_paired=is_paired)
+    return ProcessGraph(tuple(ranked), paths, "cases", _captions(release), times, throughput, is_paired=is_paired)
+
+
+def _interval(number: MeasuredNumber) -> tuple[int, int]:
+    return math.floor(number.low), math.ceil(number.high)
 
 
 def _released_node(key: NodeKey, node: MapNode, release: MapRelease, paths: Sequence[GraphPath]) -> GraphNode:
-    into = [path for path in paths if path.after == key]
-    count = sum(path.count for path in into)
-    seconds = _middle([(path.time.median, path.count) for path in into if path.time is not None])
+    name = node.kind if node.activity is None else activity_text(node.activity)
+    number = "all other activities" if node.kind == "other" else ""
+    seconds = _time_before(key, paths)
     if "service" in release.parts:
         service = None if key in (START, END) else release.times.of_node.get(int(key[1:]))
         seconds = None if service is None else service.median
-    for activity in release.activities if node.kind == "activity" else ():
+    found = GraphNode(
+        key, node.kind, name, sum(path.count for path in paths if path.after == key), number, seconds=seconds
+    )
+    for activity in release.activities:
         if activity.activity == node.activity and activity.present is not None and activity.repeated is not None:
-            cases = activity.present.value
-            interval = math.floor(activity.present.low), math.ceil(activity.present.high)
-            return GraphNode(
-                key, "activity", activity_text(activity.activity), cases, f"{round(cases):,} cases", interval,
-                activity.repeated.value, seconds,
-            )  # fmt: skip
-    name = node.kind if node.activity is None else activity_text(node.activity)
-    number = "all other activities" if node.kind == "other" else ""
-    return GraphNode(key, node.kind, name, count, number, seconds=seconds)
+            cases, repeated = activity.present.value, activity.repeated.value
+            number, interval = f"{round(cases):,} cases", _interval(activity.present)
+            return replace(found, count=cases, number=number, interval=interval, repeated=repeated)
+    return found
 
 
-def _middle(values: Sequence[tuple[float, float]]) -> float | None:
-    """The weighted median of values with weights; None without values."""
-    half, below = sum(weight for _, weight in values) / 2, 0.0
-    for value, weight in sorted(values):
-        below += weight
+def _time_before(key: NodeKey, paths: Sequence[GraphPath]) -> float | None:
+    """The median time of the paths into a node, weighted by their numbers; None without times."""
+    times = sorted((path.time.median, path.count) for path in paths if path.after == key and path.time is not None)
+    half, below = sum(count for _, count in times) / 2, 0.0
+    for time, count in times:
+        below += count
         if below >= half:
-            return value
+            return time
     return None
 
 
 def _captions(release: MapRelease) -> tuple[str, ...]:
-    guarantee, total = release.guarantee, release.total
+    guarantee, (low, high) = release.guarantee, _interval(release.total)
     return (
         f"ε = {as_text(guarantee.epsilon)}, δ = {as_text(guarantee.delta)}: {guarantee.standing}. "
-        f"{math.floor(total.low):,} to {math.ceil(total.high):,} {explain.original_cases(release)} (95 %). "
-        f"About {round(release.expected_false_pairs, 1):g} paths are expected to be there by noise alone.",
+        f"{low:,} to {high:,} {explain.original_cases(release)} (95 %). "
+        f"Paths expected to be there by noise alone: about {round(release.expected_false_pairs, 1):g}.",
         *explain.service_in_words(release.mechanism),
     )
 
@@ -532,84 +536,74 @@ def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
     words = "How often an activity directly follows another in the synthetic log, including generated cases."
     captions = (words, *explain.service_in_words(release.mechanism))
     graph = directly_follows(release.variants, release.counts, captions)
-    names = {START: "", END: ""} | {node.key: node.name for node in graph.nodes if node.kind == "activity"}
     noise = {
-        tuple("" if one is None else activity_text(one) for one in (pair.before, pair.after))
+        tuple(None if one is None else activity_text(one) for one in (pair.before, pair.after))
         for pair in release.quality().mostly_noise
     }
-    paths = [replace(path, uncertain=(names[path.before], names[path.after]) in noise) for path in graph.paths]
-    moments = release.event_times
-    if moments is None or not len(moments):
-        return replace(graph, paths=tuple(paths))
-    times, service, throughput = _generated_times(release, moments)
-    is_paired = release.event_starts is not None
-    into: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for index, path in enumerate(paths):
-        found = times.get((names[path.before], names[path.after]))
-        if found is not None:
-            paths[index] = replace(path, time=found)
-            into[path.after].append((found.median, path.count))
+    moments, is_paired = release.event_times, release.event_starts is not None
+    found = _NO_TIMES if moments is None or not len(moments) else _generated_times(release, moments)
+    times, service, throughput = found
+    paths = tuple(
+        replace(path, uncertain=pair in noise, time=times.get(pair))
+        for pair, path in zip(graph.by_names, graph.paths, strict=True)
+    )
     nodes = tuple(
-        replace(node, seconds=service.get(node.name) if is_paired else _middle(into[node.key])) for node in graph.nodes
+        replace(node, seconds=service.get(node.name) if is_paired else _time_before(node.key, paths))
+        for node in graph.nodes
     )
-    return replace(
-        graph, nodes=nodes, paths=tuple(paths), times="generated", throughput=throughput, is_paired=is_paired
-    )
+    kind: Literal["", "generated"] = "generated" if throughput else ""
+    return replace(graph, nodes=nodes, paths=paths, times=kind, throughput=throughput, is_paired=is_paired)
 
 
-def _generated_times(
-    release: SyntheticRelease, moments: Integers
-) -> tuple[dict[tuple[str, str], Quartiles], dict[str, float], Throughput]:
+_GeneratedTimes = tuple[dict[tuple[str | None, str | None], Quartiles], dict[str, float], Throughput | None]
+_NO_TIMES: _GeneratedTimes = {}, {}, None
+
+
+def _generated_times(release: SyntheticRelease, moments: Integers) -> _GeneratedTimes:
     """Quartiles of the generated times of every pair of activities, median service times, and times of all cases."""
-    codes: dict[str, int] = {}
-    traces = [[codes.setdefault(activity_text(one), len(codes)) for one in trace] for trace in release.variants]
+    traces = [list(map(activity_text, trace)) for trace in release.variants]
     lengths = np.repeat([len(trace) for trace in traces], release.counts)
-    events = np.concatenate([np.tile(trace, count) for trace, count in zip(traces, release.counts, strict=True)])
     ends = np.cumsum(lengths)
-    cases = (moments[ends - 1] - moments[ends - lengths]).astype(np.float64)
-    inner = np.ones(len(events), dtype=bool)
-    inner[ends - 1] = False
-    at = np.flatnonzero(inner)
-    begin, has_start = moments, np.zeros(len(events), dtype=bool)
-    if (starts := release.event_starts) is not None:
-        begin, has_start = np.where(starts.missing, moments, starts.values), ~starts.missing
-    waiting = np.maximum(begin[at + 1] - moments[at], 0).astype(np.float64)
-    pairs, seconds = events[at] * len(codes) + events[at + 1], waiting
-    order = np.lexsort((seconds, pairs))
-    names, found = list(codes), {}
-    for group in np.split(order, np.flatnonzero(np.diff(pairs[order])) + 1) if len(order) else ():
-        before, after = divmod(int(pairs[group[0]]), len(codes))
-        found[names[before], names[after]] = _quartiles(seconds[group])
-    own = {name: (moments - begin)[has_start & (events == code)] for name, code in codes.items()}
-    service = {name: float(np.median(times)) for name, times in own.items() if len(times)}
+    cases = moments[ends - 1] - moments[ends - lengths]
+    begin, starts = pl.Series(moments), release.event_starts
+    if starts is not None:
+        begin = pl.Series(np.where(starts.missing, moments, starts.values))
+    events = pl.DataFrame(
+        {
+            "activity": [name for trace, count in zip(traces, release.counts, strict=True) for name in trace * count],
+            "case": np.repeat(np.arange(len(lengths)), lengths),
+            "waiting": (begin - pl.Series(moments).shift()).clip(0),
+            "service": pl.Series(moments) - begin,
+            "has_start": False if starts is None else ~starts.missing,
+        }
+    ).with_columns(before=pl.col("activity").shift().over("case"))
+    quartiles = [pl.col("waiting").quantile(share, "linear").alias(f"{share}") for share in (0.25, 0.5, 0.75)]
+    found = events.drop_nulls("before").group_by("before", "activity").agg(quartiles)
+    service = events.filter("has_start").group_by("activity").agg(pl.col("service").median())
     shares = np.bincount(np.searchsorted(np.array(DURATION_EDGES) / SECOND, cases, "right"), minlength=16) / len(cases)
-    return found, service, Throughput(tuple(shares.tolist()), _quartiles(cases))
+    return (
+        {(before, after): Quartiles(*rest) for before, after, *rest in found.iter_rows()},
+        dict(service.iter_rows()),
+        Throughput(tuple(shares.tolist()), Quartiles(*np.quantile(cases, (0.25, 0.5, 0.75)).tolist())),
+    )
 
 
-def _quartiles(seconds: Floats) -> Quartiles:
-    return Quartiles(*np.quantile(seconds, (0.25, 0.5, 0.75)).tolist())
-
-
-def compared_graph(original: Steps, released: Steps, noun: Noun, headline: str = "") -> ProcessGraph:
-    """CONFIDENTIAL: both logs on one map, from numbers by names. The numbers of the graph are those of the release.
-
-    Without a headline it says how many of the original steps are also in the release.
-    """
+def compared_graph(original: Steps, released: Steps, noun: Noun) -> ProcessGraph:
+    """CONFIDENTIAL: both logs on one map, from numbers by names. The numbers of the graph are those of the release."""
     both = {pair: max(original.get(pair, 0), released.get(pair, 0)) for pair in [*original, *released]}
     often, before, after = (_arrivals(steps, both) for steps in (both, original, released))
     graph = counted_graph(both, often, 0, noun=noun)
-    pairs = {edge: pair for pair, edge in zip(graph.by_names, [path.edge for path in graph.paths], strict=True)}
     paths = [
-        replace(path, count=released.get(pairs[path.edge], 0), original=original.get(pairs[path.edge], 0))
-        for path in graph.paths
+        replace(path, count=released.get(pair, 0), original=original.get(pair, 0))
+        for pair, path in zip(graph.by_names, graph.paths, strict=True)
     ]
     nodes = [
         replace(node, count=after[node.name], original=before[node.name]) if node.kind == "activity" else node
         for node in graph.nodes
     ]
     shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
-    words = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the original's steps are in the release"
-    return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline or words)
+    headline = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the original's steps are in the release"
+    return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline)
 
 
 def _arrivals(steps: Steps, both: Steps) -> dict[str, float]:

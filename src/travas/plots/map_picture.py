@@ -28,13 +28,13 @@ def map_svg(graph: ProcessGraph) -> str:
     shown = graph.first
     if not shown.paths:
         return document(640, 40, "The process map is empty.", [text(8, 24, "The process map is empty.")])
-    left, top, width, height, at, ways = _layout(graph.dot(shown))
+    width, height, at, ways = _layout(graph.dot(shown))
     shade = scale([node.count for node in graph.reachable.nodes if node.kind == "activity"], 1.6)
     times = [path.time.median for path in shown.paths if path.time is not None]
     lines, labels = [], []
     for path in reversed(shown.paths):
-        points, label = ways[path.edge]
-        rope, (x, y) = graph.ropes[path.edge], label
+        points, (x, y) = ways[path.edge]
+        rope = graph.ropes[path.edge]
         lines.append(_arrow(path, points, rope))
         labels.append(_label(path, (x - graph.slots(path)[0] / 2 + 5 + 6 * rope, y)))
     boxes = [_box(node, at[node.key], shade(node.count)) for node in shown.nodes]
@@ -44,7 +44,7 @@ def map_svg(graph: ProcessGraph) -> str:
         captions += (
             f"Median {kind} between two activities, {graph.times}: {duration_text(min(times))} to {duration_text(max(times))}.",
         )
-    parts = [f'<g transform="translate({_MARGIN - left:.1f} {_MARGIN + top:.1f})">', *lines, *boxes, *labels, "</g>"]
+    parts = [f'<g transform="translate({_MARGIN} {_MARGIN})">', *lines, *boxes, *labels, "</g>"]
     wide, below = math.ceil(max(width + 2 * _MARGIN, 480)), height + 2 * _MARGIN
     rows = [row for words in captions for row in wrap(words, wide // 7)]
     parts += [text(_MARGIN, below + _CAPTION * (row + 0.5), words, colour=_QUIET) for row, words in enumerate(rows)]
@@ -59,10 +59,8 @@ def picture_or_reason(graph: ProcessGraph) -> tuple[str, str]:
         return "", str(error)
 
 
-def _layout(
-    dot: str,
-) -> tuple[float, float, float, float, dict[str, Point], dict[Edge, tuple[list[Point], Point]]]:
-    """Left end, top, width and height; where nodes are, and the curve and the label of every path; y grows downwards."""
+def _layout(dot: str) -> tuple[float, float, dict[str, Point], dict[Edge, tuple[list[Point], Point]]]:
+    """Width and height; where nodes are, and the curve and the label of every path; y grows downwards."""
     try:
         from pygraphviz import AGraph
     except ImportError:
@@ -73,7 +71,7 @@ def _layout(
 
     def point(words: str) -> Point:
         x, y = map(float, words.split(","))
-        return x, -y
+        return x - left, top - y
 
     names = {one["_gvid"]: one["name"] for one in found["objects"]}
     at = {one["name"]: point(one["pos"]) for one in found["objects"] if "pos" in one}
@@ -81,7 +79,7 @@ def _layout(
         (names[one["tail"]], names[one["head"]]): (list(map(point, one["pos"].split())), point(one["lp"]))
         for one in found.get("edges", ())
     }
-    return left, top, right - left, top - bottom, at, ways
+    return right - left, top - bottom, at, ways
 
 
 def _arrow(path: GraphPath, points: list[Point], rope: float) -> str:
