@@ -232,7 +232,9 @@ def _cells(
     coded = [log.names(attribute.name, of) for log in logs]
     texts = [text for text in values or coded[-1].values if text != OTHER]
     cell_of = {text: cell for cell, text in enumerate(texts)}
-    recoded = [[*(cell_of.get(text, len(texts) + 1) for text in one.values), len(texts)] for one in coded]  # last: for −1
+    recoded = [
+        [*(cell_of.get(text, len(texts) + 1) for text in one.values), len(texts)] for one in coded
+    ]  # last: for −1
     return [np.array(cells)[one.codes] for cells, one in zip(recoded, coded, strict=True)], len(texts) + 2
 
 
