@@ -61,6 +61,11 @@ class Recorder:
         self.keys: dict[str, Sequence[Any]] = {}
         self.is_replay = False
 
+    def of(self, rule: GaussianMechanism) -> "Recorder":
+        """As `Draws` of this mechanism."""
+        self.stage = rule.noise.stage
+        return self
+
     def noisy(self, name: str, sums: Integers, where: Integers | None = None) -> Integers:
         """As `Draws.noisy`."""
         if (keys := self.keys.get(name)) is not None:
@@ -115,7 +120,7 @@ def measured(rule: Any, variants: Log, recorder: Recorder) -> None:
     }
     if variants.totals is not None:
         variants = dataclasses.replace(variants, totals=Totals(variants.totals, recorder))
-    with patch.object(GaussianMechanism, "_noisy", lambda _: recorder.noisy):
+    with patch.object(GaussianMechanism, "_draws", lambda rule: recorder.of(rule)):
         rule.measure(variants)
 
 

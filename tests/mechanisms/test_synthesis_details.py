@@ -36,7 +36,7 @@ from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import Request, run
 from travas.search.calibration import largest_mu, split_delta
-from travas.search.ramps import RELEASED, RESIDUAL, calibrate
+from travas.search.ramps import RELEASED, RESIDUAL
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded
 from travas.trusted.stage_check import verify_calibration
@@ -103,12 +103,6 @@ def test_attributes_are_one_selection_divided_among_the_names() -> None:
     )
     with pytest.raises(VerificationError, match="'attribute a' is too low"):
         verify_calibration(replace(calibration, stages=lower))
-
-
-def test_a_part_of_delta_must_be_positive() -> None:
-    plans = tuple(replace(plan, delta_weight=Fraction(0)) for plan in rule().plans())
-    with pytest.raises(ParameterError, match="parts of delta"):
-        calibrate(Fraction(1), Fraction(1, 10**6), plans)
 
 
 # -------------------------------------------------------------------------------------------------------- questions

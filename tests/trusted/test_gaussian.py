@@ -195,10 +195,10 @@ def test_parameters_that_leave_nothing_are_refused(epsilon: str, delta: str, max
         calibration(epsilon, delta, max_cases)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [("21", "1e-6"), ("1", "0"), ("1", "1e-21"), ("1", "1")])
-def test_parameters_out_of_range_are_refused(epsilon: str, delta: str) -> None:
+@pytest.mark.parametrize("delta", ["0", "1e-21"])
+def test_a_delta_out_of_range_is_refused(delta: str) -> None:
     with pytest.raises(ParameterError):
-        calibration(epsilon, delta)
+        calibration("1", delta)
 
 
 def test_further_stages_fit_in() -> None:

@@ -172,9 +172,8 @@ def test_any_parameters_in_range_give_verified_tables(epsilon: Fraction, delta: 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "why"),
     [
-        ("20.0001", "0.1", "above 20"),
-        ("1", "9e-21", "below 1e-20"),
-        ("1", "0", "needs delta above 0"),
+        ("1", "9e-21", "at least 1e-20"),
+        ("1", "0", "at least 1e-20"),
         ("1e-6", "1e-12", "needs a noise table of about"),
         ("1e-300", "1e-12", "needs a noise table of about"),
     ],

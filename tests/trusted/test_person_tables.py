@@ -29,7 +29,7 @@ def table_of(weights: Sequence[int]) -> NoiseTable:
 
 
 def bound(weights: Sequence[int], epsilon: Fraction, delta: Fraction, counts: int) -> Fraction:
-    return joint(weights, counts, lattice(weights, epsilon)).delta(epsilon)
+    return joint(weights, counts, lattice(weights, epsilon))(epsilon)
 
 
 def hockey_stick(weights: Sequence[int], epsilon: Fraction, counts: int) -> Fraction:
@@ -109,7 +109,7 @@ def test_exact_on_gaussian_tables(sigma: Fraction, threshold: int, counts: int, 
 def test_losses_that_share_cells_cost_more_never_less(counts: int, interval: str) -> None:
     weights = weights_of(GaussianTable(Fraction(5, 2), 7).table())
     fine = bound(weights, Fraction(1, 2), Fraction(1, 10**9), counts)
-    coarse = joint(weights, counts, Fraction(interval)).delta(Fraction(1, 2))
+    coarse = joint(weights, counts, Fraction(interval))(Fraction(1, 2))
     assert hockey_stick(weights, Fraction(1, 2), counts) <= fine < coarse < 1
 
 

@@ -109,9 +109,9 @@ def test_a_table_too_long_for_the_grid_is_bounded_by_what_it_was_verified_for(mo
     rule = mechanism("optimal", "1", "1e-3")
     assert isinstance(rule, PartitionSelection)
     step = Step(Fraction(2), Fraction(2, 1000), rule.noise, counts=2, reached=2)
-    exact = composed([(step, 1)], "above").delta(Fraction(1))
+    exact = composed([(step, 1)], "above")(Fraction(1))
     monkeypatch.setattr("travas.trusted.losses._LONGEST", 3)
-    assert composed([(step, 1)], "above").delta(Fraction(1)) >= exact
+    assert composed([(step, 1)], "above")(Fraction(1)) >= exact
 
 
 def test_no_curve_without_a_guarantee() -> None:

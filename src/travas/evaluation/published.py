@@ -112,7 +112,7 @@ class SaCoFaPublished(Tree):
             "the rules of what is plausible were read from the original log, which no budget covers",
             f"epsilon and delta were spent on each of {self.max_length} levels, not divided over them",
         )
-        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions(), *reasons))
+        return self._guarantee(self.delta, Standing.NOT_ESTABLISHED, "any mechanism", (*self._assumptions, *reasons))
 
     def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         rules = _Rules(variants, trie)

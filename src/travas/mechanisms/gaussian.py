@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import numpy as np
@@ -25,7 +25,7 @@ from ..trusted.contributions import CodedTraces, activity_sums
 from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
 from ..trusted.losses import Losses, Measurements
 from ..trusted.numbers import as_text
-from ..trusted.samplers import Booleans, Integers
+from ..trusted.samplers import Integers
 from ..trusted.stage_check import Draws, GaussianNoise, replace_one
 from ..trusted.stages import STANDARD_DEVIATION, Stage
 from .mechanism import Mechanism
@@ -96,38 +96,26 @@ class GaussianMechanism(Mechanism):
         """Δ of every stage, by name."""
         return {stage.name: stage.contribution for stage in self.noise.calibration.stages}
 
-    def _noisy(self) -> Noisy:
+    def _draws(self) -> Draws:
         """The noise of one release: of every stage once."""
-        return Draws(self.noise, self._random_bytes).noisy
+        return Draws(self.noise, self._random_bytes)
 
     def _select_activities(
-        self, variants: Log, log: CodedTraces, noisy: Noisy, known: Iterable[int] = ()
+        self, variants: Log, log: CodedTraces, draws: Draws, known: Iterable[int] = ()
     ) -> dict[Activity, int]:
         """A: activities of these cases, beyond those that are known, whose noisy sum exceeds the threshold; with that sum."""
         if self.alphabet is not None:
             return {}
-        stage = self.noise.stage(ACTIVITIES)
+        stage = draws.stage(ACTIVITIES)
         sums = activity_sums(log, np.array(sorted(known), dtype=np.int64), stage)
-        drawn = noisy(ACTIVITIES, sums, sums > 0)
+        drawn = draws.noisy(ACTIVITIES, sums, sums > 0)
         kept = np.flatnonzero((sums > 0) & (drawn > stage.threshold))
         return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
 
 
-StageOf = Callable[[str], Stage]
-"""The calibrated stage of a name."""
-
-
-class Noisy(Protocol):
-    """Adds the noise of a stage to its sums, once."""
-
-    def __call__(self, name: str, sums: Integers, where: Booleans | None = None, /) -> Integers: ...
-
-
-def answered(
-    totals: Totals, stage_of: StageOf, noisy: Noisy, name: str, kind: Callable[..., CellQuestion], **options: Any
-) -> Integers:
+def answered(totals: Totals, draws: Draws, name: str, kind: Callable[..., CellQuestion], **options: Any) -> Integers:
     """What all cases add to the cells of a question of this kind, with the noise of the stage of this name."""
-    return noisy(name, totals.sums(kind(contribution=stage_of(name).contribution, **options)))
+    return draws.noisy(name, totals.sums(kind(contribution=draws.stage(name).contribution, **options)))
 
 
 def coded(variants: Log) -> CodedTraces:

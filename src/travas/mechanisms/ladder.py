@@ -86,9 +86,7 @@ class Ladder(Mechanism):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        self._counting.check()
-        self._testing.check()
-        _ = self._selection  # raises if its table cannot be built
+        _ = self._counting, self._testing, self._selection  # each is refused if it cannot be drawn
 
     @classmethod
     def _from_plain(cls, option: str, value: Any, references: References) -> Any:

@@ -42,10 +42,13 @@ ALPHABET_OF_THE_LOG = (
 
 @dataclass(frozen=True)
 class TwoSidedNoise:
-    """Symmetric integer noise on a public cell: (ε, δ)-DP for a count that changes by one."""
+    """Symmetric integer noise on a public cell: (ε, δ)-DP for a count that changes by one. Refused if it cannot be drawn."""
 
     epsilon: Fraction
     delta: Fraction
+
+    def __post_init__(self) -> None:
+        _ = self.table or self._laplace
 
     @cached_property
     def table(self) -> Noise | None:
@@ -55,11 +58,6 @@ class TwoSidedNoise:
     @cached_property
     def _laplace(self) -> DiscreteLaplace:
         return DiscreteLaplace(1 / self.epsilon)
-
-    def check(self) -> None:
-        """Raise an error if the noise cannot be drawn, before anything is drawn."""
-        if self.table is None:
-            _ = self._laplace
 
     def draw(self, size: int, random_bytes: RandomBytes) -> Integers:
         """Draw independent values of the noise."""
@@ -228,7 +226,7 @@ class Tree(Mechanism):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        self.noise.check()
+        _ = self.noise
 
     @property
     def _of_levels(self) -> Fraction:
@@ -256,8 +254,9 @@ class Tree(Mechanism):
         table = self.noise.table
         spent = Fraction(0) if table is None else table.delta_spent * self.level.factor * self.max_length
         standing = Standing.NOT_ESTABLISHED if self.alphabet is None else Standing.PROVEN
-        return self._guarantee(spent, standing, "any mechanism", self._assumptions())
+        return self._guarantee(spent, standing, "any mechanism", self._assumptions)
 
+    @property
     def _assumptions(self) -> tuple[str, ...]:
         return () if self.alphabet is not None else (ALPHABET_OF_THE_LOG,)
 

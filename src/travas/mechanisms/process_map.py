@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import attrs
@@ -24,11 +24,10 @@ from ..releases.process_map import MapRelease
 from ..releases.release import Kind
 from ..search.calibration import StagePlan
 from ..trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
-from ..trusted.numbers import as_text
 from ..trusted.samplers import Integers
-from ..trusted.stage_check import GaussianNoise
+from ..trusted.stage_check import Draws
 from ..trusted.stages import Selection
-from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, answered, coded, coded_for
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, answered, coded, coded_for
 from .mechanism import parameters_of
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT, SERVICE)
@@ -40,6 +39,9 @@ SHARES_OF_PARTS = {
     DURATIONS: Fraction(40, 100), REWORK: Fraction(7, 100), THROUGHPUT: Fraction(3, 100), SERVICE: Fraction(10, 100)
 }  # fmt: skip
 """The parts of μ² of the measurements; the pairs have what is left."""
+
+_SELECTIONS = {ACTIVITIES: Selection(1, MOST_KEYS)}
+_MOST_CELLS = {PAIRS: SIZE_CELLS[-1], REWORK: map_numbers.rework_cap(SIZE_CELLS[-1], MOST_ACTIVITIES)}
 
 
 def _parts(value: Sequence[str]) -> tuple[str, ...]:
@@ -67,21 +69,6 @@ class ProcessMap(GaussianMechanism):
 
     parts: tuple[str, ...] = attrs.field(default=(), converter=_parts)
 
-    @cached_property
-    def noise(self) -> GaussianNoise:
-        """The calibrated and verified noise; refused, before anything is read, if a case adds nothing to a measurement."""
-        noise = super().noise
-        contributions = {stage.name: stage.contribution for stage in noise.calibration.stages}
-        for name, cap in (PAIRS, SIZE_CELLS[-1]), (REWORK, map_numbers.rework_cap(SIZE_CELLS[-1], MOST_ACTIVITIES)):
-            if contributions.get(name, cap) ** 2 < cap:
-                raise ParameterError(
-                    f"epsilon {as_text(self.epsilon)} and delta {as_text(self.delta)} with max_cases "
-                    f"{self.unit.max_cases} leave nothing for the measurement {name!r}: use a larger epsilon or a "
-                    "smaller max_cases",
-                    field="epsilon",
-                )
-        return noise
-
     def plans(self) -> tuple[StagePlan, ...]:
         """A, M, F and the parts that are asked for; the pairs have every share that is not used."""
         shares = dict(SHARES_WITH_DURATIONS if DURATIONS in self.parts else SHARES)
@@ -91,7 +78,7 @@ class ProcessMap(GaussianMechanism):
         shares[PAIRS] = 1 - sum((*shares.values(), *of_parts.values()), start=Fraction(0))
         shares |= of_parts
         return tuple(
-            StagePlan(name, share, Selection(1, MOST_KEYS) if name == ACTIVITIES else None)
+            StagePlan(name, share, _SELECTIONS.get(name), cells=_MOST_CELLS.get(name, 1))
             for name, share in shares.items()
         )
 
@@ -110,24 +97,24 @@ class ProcessMap(GaussianMechanism):
         Returns:
             The noisy measurements.
         """
-        noisy, log = self._noisy(), coded(variants)
-        selected = self._select_activities(variants, log, noisy)
+        draws, log = self._draws(), coded(variants)
+        selected = self._select_activities(variants, log, draws)
         activities = self._activities(selected)
         codes, log = coded_for(activities, variants.alphabet, log)
         labelled = with_other(log, codes)
         case_pairs = pairs_of(labelled)
-        stage = self.noise.stage(SIZES)
-        sizes = noisy(SIZES, size_sums(case_pairs, stage))
+        stage = draws.stage(SIZES)
+        sizes = draws.noisy(SIZES, size_sums(case_pairs, stage))
         in_cases = (sizes / stage.contribution).tolist()
-        cap = map_numbers.choose_cap(in_cases, stage.deviation, self.noise.stage(PAIRS).deviation, len(activities))
+        cap = map_numbers.choose_cap(in_cases, stage.deviation, draws.stage(PAIRS).deviation, len(activities))
         cells = map_numbers.pair_cells(len(activities))
-        sums = case_pairs.sums(self.noise.stage(PAIRS), cap, cells.size)
-        pairs = noisy(PAIRS, sums.reshape(cells.shape), cells)
-        rework = self._measure_rework(labelled, cap, noisy) if REWORK in self.parts else None
+        sums = case_pairs.sums(draws.stage(PAIRS), cap, cells.size)
+        pairs = draws.noisy(PAIRS, sums.reshape(cells.shape), cells)
+        rework = _measure_rework(labelled, cap, draws) if REWORK in self.parts else None
         timed = map_numbers.timed_pairs(pairs) if DURATIONS in self.parts else None
         throughput = durations = service = None
         if variants.totals is not None:  # `check` has made sure of it where it is asked
-            ask = partial(answered, variants.totals, self.noise.stage, noisy, activities=activities, others="node")
+            ask = partial(answered, variants.totals, draws, activities=activities, others="node")
             if THROUGHPUT in self.parts:  # P: from the first to the last event of a case, whatever their activities are
                 throughput = ask(THROUGHPUT, Throughput)
             if timed is not None:  # D: between the nodes of pairs that F's output has selected
@@ -154,12 +141,13 @@ class ProcessMap(GaussianMechanism):
         by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         return tuple(sorted(by_sum[:MOST_ACTIVITIES])) if self.alphabet is None else self.alphabet
 
-    def _measure_rework(self, labelled: CodedTraces, cap: int, noisy: Noisy) -> Integers:
-        """R: cases that have an activity, and cases that repeat it."""
-        activities = labelled.activities - 1
-        most = map_numbers.rework_cap(cap, activities)
-        sums = rework_of(labelled).sums(self.noise.stage(REWORK), most, 2 * activities)
-        return noisy(REWORK, sums.reshape(2, activities))
+
+def _measure_rework(labelled: CodedTraces, cap: int, draws: Draws) -> Integers:
+    """R: cases that have an activity, and cases that repeat it."""
+    activities = labelled.activities - 1
+    most = map_numbers.rework_cap(cap, activities)
+    sums = rework_of(labelled).sums(draws.stage(REWORK), most, 2 * activities)
+    return draws.noisy(REWORK, sums.reshape(2, activities))
 
 
 @parameters_of.register

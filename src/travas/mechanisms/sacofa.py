@@ -38,7 +38,7 @@ class SaCoFa(Tree):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        self._rules_noise(self.max_length).check()
+        self._rules_noise(self.max_length)
 
     def _rules_noise(self, activities: int) -> TwoSidedNoise:
         """The noise of the cells of the matrix; a case is in at most the square of its possible activities."""

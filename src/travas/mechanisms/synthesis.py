@@ -48,8 +48,9 @@ from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
 from ..trusted.samplers import Integers, Seeded
+from ..trusted.stage_check import Draws
 from ..trusted.stages import Group, Selection, Stage
-from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, Noisy, StageOf, answered, coded, coded_for
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, answered, coded, coded_for
 from .mechanism import parameters_of
 
 CONTROL_FLOW = {
@@ -86,10 +87,6 @@ SHARE_OF_VALUES = Fraction(3, 10)
 _SELECTIONS = {stages.VARIANTS: Selection(), stages.ACTIVITIES: Selection(1, MOST_KEYS)}
 
 
-MOST_ATTRIBUTES = 100
-"""At most this many case attributes are measured."""
-
-
 def _attributes(
     value: Sequence[Attribute | str], field: str = "attributes", column_of: Callable[[str], str] = case_column
 ) -> tuple[Attribute, ...]:
@@ -101,8 +98,6 @@ def _attributes(
         raise ParameterError(f"{field} is {shown(columns)}; list every attribute once", field=field)
     for column in RESERVED_COLUMNS & set(columns):
         raise ParameterError(f"{field} has {column!r}, which is a column of every released log; remove it", field=field)
-    if len(made) > MOST_ATTRIBUTES:
-        raise ParameterError(f"there are {len(made)} attributes: use at most {MOST_ATTRIBUTES}", field=field)
     return made
 
 
@@ -261,38 +256,37 @@ class Synthesis(GaussianMechanism):
 
     def measure(self, variants: Log) -> Measurements:
         """Draw the noise, once, and measure the log: the stages of the proof, in this order."""
-        noisy = self._noisy()
-        flow = self._measure_control_flow(variants, noisy)
-        totals, stage = variants.totals, self.noise.stage
+        draws, totals = self._draws(), variants.totals
+        flow = self._measure_control_flow(variants, draws)
         if totals is None:
             return flow
-        times = None if self.times is None else measure_times(totals, self.times, flow, stage, noisy)
-        attributes = tuple(measure_attribute(totals, part, flow, stage, noisy) for part in self.attributes)
-        of_events = tuple(measure_event_attribute(totals, part, flow, stage, noisy) for part in self.event_attributes)
+        times = None if self.times is None else measure_times(totals, self.times, flow, draws)
+        attributes = tuple(measure_attribute(totals, part, flow, draws) for part in self.attributes)
+        of_events = tuple(measure_event_attribute(totals, part, flow, draws) for part in self.event_attributes)
         return replace(flow, times=times, attributes=attributes, event_attributes=of_events)
 
-    def _measure_control_flow(self, variants: Log, noisy: Noisy) -> Measurements:
+    def _measure_control_flow(self, variants: Log, draws: Draws) -> Measurements:
         """V, A, L, T1 and T2."""
         log = coded(variants)
-        shown = self._release_variants(log, noisy)
+        shown = self._release_variants(log, draws)
         residual = log.without(np.array([index for index, _ in shown], dtype=np.int64))
         traces = variants.traces(index for index, _ in shown)
         of_variants = dict(zip(traces, (value for _, value in shown), strict=True))
         code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
         known = {code_of[activity] for trace in of_variants for activity in trace}
-        selected = self._select_activities(variants, residual, noisy, known)
+        selected = self._select_activities(variants, residual, draws, known)
         activities = self._activities(of_variants, selected)
         codes, residual = coded_for(activities, variants.alphabet, residual)
         projected = residual.projected(codes)
-        lengths = noisy(stages.LENGTHS, length_sums(projected, self.noise.stage(stages.LENGTHS)))
+        lengths = draws.noisy(stages.LENGTHS, length_sums(projected, draws.stage(stages.LENGTHS)))
         allowed = possible_cells(activities, self.rules)
-        first, second = self.noise.stage(stages.TRANSITIONS), self.noise.stage(stages.REFINEMENT)
-        transitions = noisy(stages.TRANSITIONS, transition_sums(projected, first), allowed)
+        first, second = draws.stage(stages.TRANSITIONS), draws.stage(stages.REFINEMENT)
+        transitions = draws.noisy(stages.TRANSITIONS, transition_sums(projected, first), allowed)
         pairs = choose_pairs(transitions / first.contribution, first.deviation, second.deviation)
         if pairs is None:
-            refinement = noisy(stages.REFINEMENT, transition_sums(projected, second), allowed)
+            refinement = draws.noisy(stages.REFINEMENT, transition_sums(projected, second), allowed)
         else:
-            refinement = noisy(stages.REFINEMENT, context_sums(projected, pairs, second), allowed[pairs[:, 1]])
+            refinement = draws.noisy(stages.REFINEMENT, context_sums(projected, pairs, second), allowed[pairs[:, 1]])
         return Measurements(
             contributions=self.contributions,
             variants=tuple(sorted(of_variants.items())),
@@ -305,10 +299,10 @@ class Synthesis(GaussianMechanism):
             rules=self.rules,
         )
 
-    def _release_variants(self, log: CodedTraces, noisy: Noisy) -> list[tuple[int, int]]:
+    def _release_variants(self, log: CodedTraces, draws: Draws) -> list[tuple[int, int]]:
         """V: the variants that are released, by index, with their noisy sums."""
-        stage = self.noise.stage(stages.VARIANTS)
-        drawn = noisy(stages.VARIANTS, log.counts * stage.contribution)
+        stage = draws.stage(stages.VARIANTS)
+        drawn = draws.noisy(stages.VARIANTS, log.counts * stage.contribution)
         kept = np.flatnonzero(released(stage, drawn, self._random_bytes))
         return list(zip(kept.tolist(), drawn[kept].tolist(), strict=True))
 
@@ -335,19 +329,17 @@ def _parameters(mechanism: Synthesis) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------------- the stages
 
 
-def measure_times(
-    totals: Totals, settings: Times, flow: Measurements, stage: StageOf, noisy: Noisy
-) -> TimeMeasurements:
+def measure_times(totals: Totals, settings: Times, flow: Measurements, draws: Draws) -> TimeMeasurements:
     """D, P, W, H and E: what all cases add, with noise."""
     zone, weekend = settings.zone, settings.weekend
-    asked = partial(answered, totals, stage, noisy, activities=flow.activities)
+    asked = partial(answered, totals, draws, activities=flow.activities)
     pairs = choose_timed_pairs(flow)
     durations = asked(
         stages.DURATIONS, questions.Durations, pairs=tuple((int(before), int(after)) for before, after in pairs)
     )
     throughput = asked(stages.THROUGHPUT, questions.Throughput, edges=questions.THROUGHPUT_EDGES)
     start_blocks = asked(stages.START_BLOCKS, questions.StartBlocks, zone=zone)
-    of_blocks = stage(stages.START_BLOCKS)
+    of_blocks = draws.stage(stages.START_BLOCKS)
     blocks = stages.choose_blocks(start_blocks, of_blocks.contribution, of_blocks.deviation, settings.recorded)
     in_blocks: dict[str, Any] = {"zone": zone, "blocks": tuple(map(int, blocks))}
     return TimeMeasurements(
@@ -366,52 +358,49 @@ def measure_times(
     )
 
 
-def measure_attribute(
-    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
-) -> AttributeMeasurements:
+def measure_attribute(totals: Totals, attribute: Attribute, flow: Measurements, draws: Draws) -> AttributeMeasurements:
     """C: the values of an attribute, then the same cells again or by last activity, with noise."""
     name, values = attribute.name, attribute.values
-    once, again = stage(first_stage(name)), stage(second_stage(name))
-    asked = partial(answered, totals, stage, noisy, attribute=name)
+    once, again = draws.stage(first_stage(name)), draws.stage(second_stage(name))
+    asked = partial(answered, totals, draws, attribute=name)
     if attribute.is_number:
         first = asked(once.name, questions.AttributeCells, edges=attribute.edges)
     else:
         sums = totals.value_sums(questions.AttributeValues(contribution=once.contribution, attribute=name))
         if attribute.is_selected:
-            values, first = _selected(sums, once, noisy, None)
+            values, first = _selected(sums, once, draws, None)
         else:
-            first = noisy(once.name, np.array([sums.get(value, 0) for value in (*values, None)], dtype=np.int64))
-    by_last = measures_by_last(attribute, first, flow, once, again)
+            first = draws.noisy(once.name, np.array([sums.get(value, 0) for value in (*values, None)], dtype=np.int64))
     cells: dict[str, Any] = {"edges": attribute.edges, "values": values}
-    if by_last:
+    if measures_by_last(attribute, first, flow, once, again):
         second = asked(again.name, questions.AttributeByLast, activities=flow.activities, **cells)
     elif attribute.is_number:
         second = asked(again.name, questions.AttributeCells, **cells)
     else:
-        second = noisy(again.name, _folded(totals, name, values, again))
+        second = draws.noisy(again.name, _folded(totals, name, values, again))
     return AttributeMeasurements(attribute, values, first, second)
 
 
 def _selected(
-    sums: Mapping[str | None, int], stage: Stage, noisy: Noisy, *others: None
+    sums: Mapping[str | None, int], stage: Stage, draws: Draws, *others: None
 ) -> tuple[tuple[str, ...], Integers]:
     """The values whose noisy sum exceeds the threshold; and their noisy sums, followed by those of others."""
     candidates = sorted(value for value in sums if value is not None and value != OTHER)
-    drawn = noisy(stage.name, np.array([sums.get(value, 0) for value in (*candidates, *others)], dtype=np.int64))
+    drawn = draws.noisy(stage.name, np.array([sums.get(value, 0) for value in (*candidates, *others)], dtype=np.int64))
     kept = np.flatnonzero(drawn[: len(candidates)] > stage.threshold).tolist()
     return tuple(candidates[index] for index in kept), drawn[[*kept, *range(len(candidates), len(drawn))]]
 
 
 def measure_event_attribute(
-    totals: Totals, attribute: Attribute, flow: Measurements, stage: StageOf, noisy: Noisy
+    totals: Totals, attribute: Attribute, flow: Measurements, draws: Draws
 ) -> EventAttributeMeasurements:
     """G: the values of an attribute of events, where they are not public; then values by activity, with noise."""
     name, values, selected = attribute.name, attribute.values, np.empty(0, dtype=np.int64)
     if attribute.is_selected:
-        choice = stage(values_stage(name))
+        choice = draws.stage(values_stage(name))
         question = questions.EventValues(contribution=choice.contribution, attribute=name, most=MOST_KEYS)
-        values, selected = _selected(totals.value_sums(question), choice, noisy)
-    asked = partial(answered, totals, stage, noisy, event_stage(name), activities=flow.activities, attribute=name)
+        values, selected = _selected(totals.value_sums(question), choice, draws)
+    asked = partial(answered, totals, draws, event_stage(name), activities=flow.activities, attribute=name)
     by_activity = asked(questions.EventValuesByActivity, edges=attribute.edges, values=values)
     return EventAttributeMeasurements(attribute, values, selected, by_activity)
 

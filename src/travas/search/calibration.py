@@ -14,9 +14,9 @@ from functools import lru_cache, partial
 from math import isqrt
 
 from ..errors import ParameterError
-from ..trusted.numbers import MAX_EPSILON, MIN_DELTA, as_text
+from ..trusted.numbers import as_text
 from ..trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Group, Selection, Stage
-from .table_builders import exponential_bounds
+from .table_builders import check_delta, exponential_bounds
 
 BITS = 320
 FAR = 14
@@ -24,6 +24,10 @@ FAR = 14
 
 _GUARD = 192
 _MU_BITS = 40
+_PI = Fraction(
+    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651"
+)
+_ROOT = isqrt(math.floor(2 * _PI * (1 << 2 * BITS)))  # √(2π)·2^320, rounded down
 _VARIANCE = STANDARD_DEVIATION**2 - SMOOTHING_VARIANCE
 
 
@@ -37,6 +41,7 @@ class StagePlan:
         selection: How many keys a case has, where keys are selected; None where all cells are public.
         delta_weight: A selection's part of the δ of all selections, relative to the others.
         group: Which cases contribute.
+        cells: Where all cells are public, among how many of equal weight what a case adds is divided at most.
     """
 
     name: str
@@ -44,6 +49,7 @@ class StagePlan:
     selection: Selection | None = None
     delta_weight: Fraction = Fraction(1)
     group: Group = "every case"
+    cells: int = 1
 
 
 def split_delta(delta: Fraction) -> tuple[Fraction, Fraction]:
@@ -54,7 +60,7 @@ def split_delta(delta: Fraction) -> tuple[Fraction, Fraction]:
 
 def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1) -> Calibration:
     """Contributions and thresholds for stages that together are (ε, δ)-DP."""
-    check(epsilon, delta, plans)
+    check_delta(delta)
     return Calibration(epsilon, delta, split_delta(delta)[0], stages_of(epsilon, delta, plans, max_cases), max_cases)
 
 
@@ -68,7 +74,7 @@ def stages_of(
     stages = []
     for plan in plans:
         contribution = isqrt(math.floor(mu * mu * _VARIANCE * plan.share)) // max_cases
-        if isqrt(contribution**2 // (plan.selection.most if plan.selection else 1)) < 1:
+        if contribution**2 < (plan.selection.most if plan.selection else plan.cells):
             raise ParameterError(
                 f"epsilon {as_text(epsilon)} and delta {as_text(delta)} with max_cases {max_cases} leave nothing for the "
                 f"measurement {plan.name!r}: use a larger epsilon or a smaller max_cases",
@@ -81,22 +87,6 @@ def stages_of(
             threshold = least_threshold(contribution, plan.selection, selection_delta, max_cases)
             stages.append(Stage(plan.name, contribution, plan.selection, threshold, selection_delta, plan.group))
     return tuple(stages)
-
-
-def check(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...]) -> None:
-    """Raise ParameterError for parameters out of range."""
-    if not 0 < epsilon <= MAX_EPSILON:
-        raise ParameterError(
-            f"epsilon is {as_text(epsilon)}: it must be above 0 and at most {MAX_EPSILON}", field="epsilon"
-        )
-    if not MIN_DELTA <= delta < 1:
-        raise ParameterError(
-            f"delta is {as_text(delta)}: it must be at least 1e-20 and below 1, for example 1e-6", field="delta"
-        )
-    if not plans or min(plan.share for plan in plans) <= 0 or sum(plan.share for plan in plans) > 1:
-        raise ParameterError("the shares of the measurements must be above 0 and add up to at most 1", field="shares")
-    if any(plan.delta_weight <= 0 for plan in plans):
-        raise ParameterError("the parts of delta for what is selected must be above 0", field="delta")
 
 
 @lru_cache(maxsize=64)
@@ -146,59 +136,36 @@ def gaussian_delta_above(mu: Fraction, epsilon: Fraction) -> Fraction:
     return Fraction(near - (growth * far >> BITS), 1 << BITS)
 
 
-def normal_tail_bounds(x: Fraction, bits: int = BITS) -> tuple[int, int]:
-    """Integers a ≤ b with a/2^bits ≤ Q(x) ≤ b/2^bits, where Q is the upper tail of the standard normal distribution.
+def normal_tail_bounds(x: Fraction) -> tuple[int, int]:
+    """Integers a ≤ b with a/2^320 ≤ Q(x) ≤ b/2^320, where Q is the upper tail of the standard normal distribution.
 
     Q(x) = 1/2 − φ(x)·Σ_k x^(2k+1)/(1·3·…·(2k+1)) for x ≥ 0; all terms are positive.
     """
     if x < 0:
-        low, high = normal_tail_bounds(-x, bits)
-        return (1 << bits) - high, (1 << bits) - low
+        low, high = normal_tail_bounds(-x)
+        return (1 << BITS) - high, (1 << BITS) - low
     if x > FAR:
-        return 0, normal_tail_bounds(Fraction(FAR), bits)[1]
-    series = _odd_series_below(x, bits)
-    growth_low, growth_high = exponential_bounds(x * x / 2, bits)
-    root_low, root_high = _root_of_two_pi(bits)
-    centre_low = (series << 2 * bits) // (growth_high * root_high)
-    centre_high = -(-((series + 2) << 2 * bits) // (growth_low * root_low))
-    half = 1 << (bits - 1)
+        return 0, normal_tail_bounds(Fraction(FAR))[1]
+    series = _odd_series_below(x)
+    growth_low, growth_high = exponential_bounds(x * x / 2, BITS)
+    centre_low = (series << 2 * BITS) // (growth_high * (_ROOT + 1))
+    centre_high = -(-((series + 2) << 2 * BITS) // (growth_low * _ROOT))
+    half = 1 << (BITS - 1)
     return max(0, half - centre_high), half - centre_low
 
 
-def _odd_series_below(x: Fraction, bits: int) -> int:
-    """An integer a with a ≤ 2^bits·Σ_k x^(2k+1)/(1·3·…·(2k+1)) < a + 2, for 0 ≤ x ≤ 14.
+def _odd_series_below(x: Fraction) -> int:
+    """An integer a with a ≤ 2^320·Σ_k x^(2k+1)/(1·3·…·(2k+1)) < a + 2, for 0 ≤ x ≤ 14.
 
     Every floor loses less than one unit; on its way a loss grows by at most Π x²/(2i + 1) ≤ e^(x²/2) < 2^142. There are
     fewer than 2^12 terms, and each loss is counted in fewer than 2^12 of them: less than 2^166 units are lost. After
     the loop the terms at least halve, so they add less than that again. 192 guard bits make this less than one unit.
     """
     above, below = x.numerator**2, x.denominator**2
-    term = (x.numerator << (bits + _GUARD)) // x.denominator
+    term = (x.numerator << (BITS + _GUARD)) // x.denominator
     total, odd = term, 1
     while term or odd * below < 2 * above:
         odd += 2
         term = term * above // (below * odd)
         total += term
     return total >> _GUARD
-
-
-@lru_cache(maxsize=8)
-def _root_of_two_pi(bits: int) -> tuple[int, int]:
-    """Integers around √(2π)·2^bits, from Machin's formula π = 16·arctan(1/5) − 4·arctan(1/239)."""
-    unit = 1 << (bits + 64)
-    fifth, fifth_error = _arctangent_of_inverse(5, unit)
-    other, other_error = _arctangent_of_inverse(239, unit)
-    pi, error = 16 * fifth - 4 * other, 16 * fifth_error + 4 * other_error
-    low, high = (pi - error) >> 64, ((pi + error) >> 64) + 1
-    return isqrt(low << (bits + 1)), isqrt(high << (bits + 1)) + 1
-
-
-def _arctangent_of_inverse(number: int, unit: int) -> tuple[int, int]:
-    """arctan(1/number)·unit, and a bound of the error: two units a term, for two roundings."""
-    power = unit // number
-    total, odd, sign, terms = power, 1, 1, 1
-    while power:
-        power //= number * number
-        odd, sign, terms = odd + 2, -sign, terms + 1
-        total += sign * (power // odd)
-    return total, 2 * terms + 2

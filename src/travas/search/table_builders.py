@@ -14,7 +14,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..errors import ParameterError
-from ..trusted.numbers import BITS, MAX_EPSILON, MIN_DELTA, ONE, as_text
+from ..trusted.numbers import BITS, MIN_DELTA, ONE, as_text
 from ..trusted.tables import NoiseTable
 
 MAX_ENTRIES = 5_000_000
@@ -69,7 +69,7 @@ def predicted_length(epsilon: Fraction, delta: Fraction) -> int:
 
 def check_buildable(epsilon: Fraction, delta: Fraction) -> None:
     """Raise ParameterError for parameters that need too large a table, before it is built."""
-    check_parameters(epsilon, delta)
+    check_delta(delta)
     _check_entries(predicted_length(epsilon, delta), epsilon, delta)
 
 
@@ -82,21 +82,12 @@ def _check_entries(entries: int, epsilon: Fraction, delta: Fraction) -> None:
         )
 
 
-def check_parameters(epsilon: Fraction, delta: Fraction) -> None:
-    """Raise ParameterError for parameters that a 128-bit table cannot represent."""
-    if epsilon > MAX_EPSILON:
-        raise ParameterError(
-            f"epsilon is {as_text(epsilon)}: above {MAX_EPSILON} there is no meaningful protection; use a smaller value",
-            field="epsilon",
-        )
-    if delta == 0:
-        raise ParameterError(
-            "delta is 0: selecting variants of a log needs delta above 0, such as 1e-6; prefix-tree supports 0",
-            field="delta",
-        )
+def check_delta(delta: Fraction) -> None:
+    """Raise ParameterError for a δ that a 128-bit table cannot represent."""
     if delta < MIN_DELTA:
         raise ParameterError(
-            f"delta is {as_text(delta)}: below 1e-20 the 128-bit table is too coarse; use a larger value", field="delta"
+            f"delta is {as_text(delta)}: it must be at least 1e-20, such as 1e-6 (prefix-tree also supports 0)",
+            field="delta",
         )
 
 
@@ -168,7 +159,7 @@ def laplace_table(epsilon: Fraction, delta: Fraction) -> NoiseTable:
     large that what lies beyond is below 2^−128. It spends between δ/2 and δ. For public candidates only: a count of
     zero may come out as positive.
     """
-    check_parameters(epsilon, delta)
+    check_delta(delta)
     rate = float(epsilon) - math.log1p(-float(delta))
     steps = math.ceil(min(BITS * math.log(2) / rate, 1e18)) + 1
     _check_entries(2 * steps + 1, epsilon, delta)

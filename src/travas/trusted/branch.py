@@ -24,7 +24,7 @@ from ..errors import VerificationError
 from .normal import gaussian_delta, mu_above, tail_bounds
 from .numbers import GROWTH_BITS, growth_bounds
 from .samplers import Booleans, Integers, RandomBytes
-from .stages import RAMP_BITS, STANDARD_DEVIATION, Calibration, Stage
+from .stages import RAMP_BITS, STANDARD_DEVIATION, Calibration, Stage, revealed
 
 _BITS = 160
 _ONE = 1 << _BITS
@@ -128,8 +128,7 @@ class Branches:
         every = [other for other in others if other.group == "every case"]
         self._every = sum(other.contribution**2 for other in every)
         self._residual = sum(other.contribution**2 for other in others) - self._every
-        keys, new = (math.prod((1 - each.delta for each in part), start=Fraction(1)) for part in (every, others))
-        self._of_every, self._of_all = (math.ceil((1 - seen) * _ONE) for seen in (keys, new))  # δ_E and δ_T
+        self._of_every, self._of_all = (math.ceil(revealed(part) * _ONE) for part in (every, others))  # δ_E and δ_T
         mu, epsilon = mu_above(self._residual + self._every), calibration.epsilon
         self._step = epsilon / (16 * math.ceil(_DOTS * epsilon / mu / 16))
         self._growth = growth_bounds(epsilon)[0] >> GROWTH_BITS - _BITS

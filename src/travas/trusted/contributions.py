@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,16 @@ def first_occurrences(owner: Integers, codes: NDArray[np.integer[Any]], activiti
     return first
 
 
+def _steps(
+    befores: Integers, afters: Integers, lengths: Integers, start: int, end: int
+) -> tuple[Integers, Integers, Integers]:
+    """The owner of every step from an event to the next one, with START and END, and what is before and after it."""
+    owner = np.repeat(np.arange(len(lengths)), np.where(lengths > 0, lengths + 1, 0))
+    ends = np.cumsum(lengths)[lengths > 0]
+    starts = ends - lengths[lengths > 0]
+    return owner, np.insert(befores, starts, start), np.insert(afters, ends, end)
+
+
 @dataclass(frozen=True, eq=False)
 class Transitions:
     """All transitions of coded traces, trace by trace, in order. A trace without events has none.
@@ -152,19 +162,9 @@ class Transitions:
     @classmethod
     def of(cls, codes: NDArray[np.integer[Any]], lengths: Integers, activities: int) -> Transitions:
         """The transitions of traces of these lengths, whose codes follow one another."""
-        event_owner = np.repeat(np.arange(len(lengths)), lengths)
-        symbols = 2 * codes + ~first_occurrences(event_owner, codes, activities)
-        steps = np.where(lengths > 0, lengths + 1, 0)
-        owner = np.repeat(np.arange(len(lengths)), steps)
-        last = np.cumsum(steps)[lengths > 0] - 1
-        symbol = np.full(len(owner), 2 * activities, dtype=np.int64)
-        is_event = np.ones(len(owner), dtype=bool)
-        is_event[last] = False
-        symbol[is_event] = symbols
-        state = np.empty_like(symbol)
-        state[1:] = symbol[:-1] + 1
-        state[(last - steps[lengths > 0]) + 1] = 0
-        return cls(activities, len(lengths), owner, state, symbol)
+        is_first = first_occurrences(np.repeat(np.arange(len(lengths)), lengths), codes, activities)
+        symbols = 2 * codes.astype(np.int64) + ~is_first
+        return cls(activities, len(lengths), *_steps(symbols + 1, symbols, lengths, 0, 2 * activities))
 
     @property
     def cell(self) -> Integers:
@@ -181,17 +181,6 @@ class Transitions:
 
 BLOCK = 1 << 20
 """About how many events are processed at once: bounds the memory, and changes no sum."""
-
-
-class Blocks(Protocol):
-    """Distinct traces that can be looked at some at a time."""
-
-    @property
-    def activities(self) -> int:
-        """The number of activities; codes are below it."""
-
-    def blocks(self) -> Iterator[CodedTraces]:
-        """The traces, some at a time, with codes of 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,37 +221,18 @@ class CodedTraces:
         counts[indexes] = 0
         return CodedTraces(self.codes, self.lengths, counts, self.activities)
 
-    def projected(self, activities: Integers) -> ProjectedTraces:
+    def projected(self, activities: Integers) -> CodedTraces:
         """The same traces without the events of all other activities; the k-th of `activities` becomes k."""
-        recoded = np.full(self.activities, -1, dtype=np.int64)
+        recoded = np.full(self.activities, -1, dtype=np.int32)
         recoded[activities] = np.arange(len(activities))
-        return ProjectedTraces(self, recoded, len(activities))
+        codes = recoded[self.codes]
+        kept = np.append(0, np.cumsum(codes >= 0))
+        ends = np.cumsum(self.lengths)
+        lengths = kept[ends] - kept[ends - self.lengths]
+        return CodedTraces(codes[codes >= 0], lengths, self.counts, len(activities))
 
 
-@dataclass(frozen=True, eq=False)
-class ProjectedTraces:
-    """Traces without the events of some activities. Nothing is copied: blocks are projected when they are looked at.
-
-    Attributes:
-        traces: The traces with all events.
-        recoded: The new code of every activity; -1 for those that are left out.
-        activities: The number of activities that are kept.
-    """
-
-    traces: CodedTraces
-    recoded: Integers
-    activities: int
-
-    def blocks(self) -> Iterator[CodedTraces]:
-        """The projected traces, some at a time."""
-        for block in self.traces.blocks():
-            codes = self.recoded[block.codes]
-            kept = codes >= 0
-            lengths = np.bincount(block.owner[kept], minlength=len(block.lengths)).astype(np.int64)
-            yield CodedTraces(codes[kept], lengths, block.counts, self.activities)
-
-
-def activity_sums(traces: Blocks, known: Integers, stage: Stage) -> Integers:
+def activity_sums(traces: CodedTraces, known: Integers, stage: Stage) -> Integers:
     """A: a case adds w_m to each of its first K distinct activities that are not known yet; m is their number."""
     if stage.selection is None:
         raise ValueError("activities are selected: the stage must have a selection")
@@ -283,7 +253,7 @@ def activity_sums(traces: Blocks, known: Integers, stage: Stage) -> Integers:
     return sums
 
 
-def length_sums(traces: Blocks, stage: Stage) -> Integers:
+def length_sums(traces: CodedTraces, stage: Stage) -> Integers:
     """L: a case adds Δ to the bucket of its length."""
     sums = np.zeros(BUCKETS, dtype=np.int64)
     for block in traces.blocks():
@@ -296,7 +266,7 @@ def transition_weights(traces: CodedTraces, stage: Stage) -> Integers:
     return traces.counts * norm_weights(traces.transitions.squared_norms(), stage.contribution)
 
 
-def transition_sums(traces: Blocks, stage: Stage) -> Integers:
+def transition_sums(traces: CodedTraces, stage: Stage) -> Integers:
     """T1: a case adds W·c to the cells of its transitions, by state and symbol."""
     size = states(traces.activities)
     sums = np.zeros(size * size, dtype=np.int64)
@@ -305,7 +275,7 @@ def transition_sums(traces: Blocks, stage: Stage) -> Integers:
     return sums.reshape(size, size)
 
 
-def context_sums(traces: Blocks, pairs: Integers, stage: Stage) -> Integers:
+def context_sums(traces: CodedTraces, pairs: Integers, stage: Stage) -> Integers:
     """T2: a case adds W·c₂ to the cells (g, h, symbol) of the chosen pairs of states, with T1's norm of c.
 
     A transition that is counted in a cell (g, h, symbol) is counted by T1 in (h, symbol), so the norm is not larger.
@@ -396,20 +366,13 @@ def pairs_of(traces: CodedTraces) -> CaseCells:
     size = nodes_of(traces.activities - 1)
     owners, cells = [], []
     for cases, events in case_blocks(traces.lengths, MAP_BLOCK):
-        codes, lengths = traces.codes[events], traces.lengths[cases]
-        steps = np.where(lengths > 0, lengths + 1, 0)
-        owner = np.repeat(np.arange(len(lengths)), steps)
-        last = np.cumsum(steps)[lengths > 0] - 1
-        start = last - lengths[lengths > 0]
-        is_last, is_first = np.zeros((2, len(owner)), dtype=bool)
-        is_last[last], is_first[start] = True, True
-        before, after = np.full((2, len(owner)), size - 1, dtype=np.int64)
-        before[~is_first], after[~is_last] = codes, codes
+        codes, lengths = traces.codes[events].astype(np.int64), traces.lengths[cases]
+        owner, before, after = _steps(codes, codes, lengths, size - 1, size - 1)
         numbers, _ = distinct(owner * size**2 + before * size + after)
         trace, cell = np.divmod(numbers, size**2)
         owners.append(cases.start + trace)
         cells.append(cell)
-    return CaseCells(_joined(owners), _joined(cells), traces.counts)
+    return CaseCells(np.concatenate(owners), np.concatenate(cells), traces.counts)
 
 
 def rework_of(traces: CodedTraces) -> CaseCells:
@@ -425,7 +388,7 @@ def rework_of(traces: CodedTraces) -> CaseCells:
         again = times > 1
         owners.append(cases.start + np.r_[trace, trace[again]])
         cells.append(np.r_[activity, activities + activity[again]])
-    return CaseCells(_joined(owners), _joined(cells), traces.counts)
+    return CaseCells(np.concatenate(owners), np.concatenate(cells), traces.counts)
 
 
 def size_sums(pairs: CaseCells, stage: Stage) -> Integers:
@@ -435,7 +398,3 @@ def size_sums(pairs: CaseCells, stage: Stage) -> Integers:
     cell = np.searchsorted(np.array(SIZE_CELLS), np.minimum(pairs.numbers[some], SIZE_CELLS[-1]))
     np.add.at(sums, cell, pairs.counts[some] * stage.contribution)
     return sums
-
-
-def _joined(parts: list[Integers]) -> Integers:
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -10,17 +10,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
-from ..errors import ParameterError, shown
-from .numbers import (
-    GROWTH_BITS,
-    as_text,
-    exact_delta,
-    exact_epsilon,
-    growth_bounds,
-    rounded_down,
-    rounded_up,
-    whole_number,
-)
+from ..errors import ParameterError
+from .numbers import GROWTH_BITS, as_text, growth_bounds, rounded_down, rounded_up, whole_number
 
 MAX_CASES = 1000
 
@@ -68,11 +59,6 @@ class PrivacyUnit:
 ONE_CASE = PrivacyUnit()
 
 
-def holds_for(unit: PrivacyUnit) -> str:
-    """Describe the change of the log for which a guarantee holds."""
-    return f"adding or removing {_whole_unit(unit)}"
-
-
 def _whole_unit(unit: PrivacyUnit) -> str:
     return "one case" if unit.is_case else f"all cases of one person (column {unit.name})"
 
@@ -118,16 +104,6 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "delta", "delta_spent"):
-            if not isinstance(value := getattr(self, name), Fraction):
-                raise ParameterError(f"{name} is {shown(value)}; use a fraction, such as Fraction(1, 2)", field=name)
-        if not isinstance(self.unit, PrivacyUnit):
-            raise ParameterError(f"unit is {shown(self.unit)}; use travas.PrivacyUnit(...)", field="unit")
-        if not isinstance(self.standing, Standing):
-            raise ParameterError(f"standing is {shown(self.standing)}; use travas.Standing", field="standing")
-        exact_epsilon(self.epsilon)  # these raise outside of their ranges
-        exact_delta(self.delta)
-        exact_delta(self.delta_spent)
         if self.delta_spent > self.delta:
             raise ParameterError(
                 f"delta spent is {rounded_up(self.delta_spent, 6)}, more than the requested delta of {as_text(self.delta)}",
@@ -142,7 +118,7 @@ class Guarantee:
     @property
     def holds_for(self) -> str:
         """The change of the log for which the guarantee holds, in words."""
-        return holds_for(self.unit)
+        return f"adding or removing {_whole_unit(self.unit)}"
 
     @property
     def replace_one(self) -> tuple[Fraction, Fraction]:

@@ -9,6 +9,7 @@ is then an upper or a lower bound of the exact one. All arithmetic is on integer
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -136,26 +137,22 @@ def lattice(weights: Sequence[int], epsilon: Fraction) -> Fraction:
     return max(epsilon, Fraction(1, 1 << 20)) / _LATTICE_CELLS
 
 
-@dataclass(frozen=True)
-class Total:
-    """Bounds of the losses of all steps together, one for each direction."""
-
-    bounds: tuple[LossBound, ...]
-
-    def delta(self, epsilon: Fraction) -> Fraction:
-        """The bound of δ at this ε' ≥ 0."""
-        return max((bound.delta(epsilon) for bound in self.bounds), default=Fraction(0))
+DeltaCurve = Callable[[Fraction], Fraction]
+"""A bound of δ by ε' ≥ 0."""
 
 
-def joint(weights: Sequence[int], counts: int, interval: Fraction) -> Total:
+def _worse(bounds: Sequence[LossBound]) -> DeltaCurve:
+    """The bound of δ in the worse direction."""
+    return lambda epsilon: max((bound.delta(epsilon) for bound in bounds), default=Fraction(0))
+
+
+def joint(weights: Sequence[int], counts: int, interval: Fraction) -> DeltaCurve:
     """From above, the losses of counts that change by one each, with independent noise (docs/mechanisms/persons.md)."""
     grid = Grid(interval)
-    return Total(tuple(of_pairs(pairs, grid, "above").repeated(counts) for pairs in _shifted_pairs(weights, 1)))
+    return _worse([of_pairs(pairs, grid, "above").repeated(counts) for pairs in _shifted_pairs(weights, 1)])
 
 
-def delta_curve(
-    releases: Iterable[tuple[Losses, int]], side: Side, cells: int = FEWEST_CELLS
-) -> Callable[[Fraction], Fraction]:
+def delta_curve(releases: Iterable[tuple[Losses, int]], side: Side, cells: int = FEWEST_CELLS) -> DeltaCurve:
     """A bound of δ at every ε' ≥ 0 for independent releases, each as often as it says; of one step, the sharpest known.
 
     Any number of `cells` gives a bound; fewer are faster and less sharp.
@@ -169,8 +166,8 @@ def delta_curve(
         if noise is not None and step.cases == step.counts == 1:
             return lambda epsilon: hockey_stick(noise.weights, epsilon, side)
         if noise is not None and side == "above" and noise.counts == step.counts > 1:
-            return joint(noise.weights, noise.counts, lattice(noise.weights, noise.epsilon)).delta
-    return composed(steps, side, cells).delta
+            return joint(noise.weights, noise.counts, lattice(noise.weights, noise.epsilon))
+    return composed(steps, side, cells)
 
 
 def _of_measurements(step: Measurements, side: Side, epsilon: Fraction) -> Fraction:
@@ -179,7 +176,7 @@ def _of_measurements(step: Measurements, side: Side, epsilon: Fraction) -> Fract
     return max((Fraction(0), *(reached(norm, epsilon) - hidden for norm, hidden in step.reached)))
 
 
-def composed(steps: Sequence[tuple[Step | Measurements, int]], side: Side, cells: int = FEWEST_CELLS) -> Total:
+def composed(steps: Sequence[tuple[Step | Measurements, int]], side: Side, cells: int = FEWEST_CELLS) -> DeltaCurve:
     """The total of independent steps, each as often as it says (Lemma 2)."""
     grid = Grid(common_interval(((step.epsilon / step.parts, times * step.parts) for step, times in steps), cells))
     totals: list[tuple[LossBound, LossBound]] = []
@@ -189,10 +186,9 @@ def composed(steps: Sequence[tuple[Step | Measurements, int]], side: Side, cells
         once = _directions(step, grid, side)
         one = once[0].repeated(times * _factors(step, side))
         totals.append((one, one if once[0] == once[1] else once[1].repeated(times * _factors(step, side))))
-    if not totals:
-        return Total(())
     is_symmetric = all(one is other for one, other in totals)
-    return Total(tuple(_product([both[direction] for both in totals]) for direction in range(1 if is_symmetric else 2)))
+    directions = list(zip(*totals, strict=True))[: 1 if is_symmetric else 2]
+    return _worse([_product(bounds) for bounds in directions])
 
 
 def _product(bounds: Sequence[LossBound]) -> LossBound:
@@ -461,13 +457,14 @@ def _gaussian_pairs(noise: GaussianNoise, interval: Fraction) -> tuple[Pair, ...
 def _reach(mu: Fraction, interval: Fraction, delta: Fraction) -> int:
     """The number of cells on each side of 0 after which so little is left that it may count as revealed."""
     least = (1 << _TAIL_BITS) - math.floor(delta * _BEYOND * (1 << _TAIL_BITS))
-    low, reach = 0, 1
-    while _tail(mu, interval, -reach)[0] < least:
-        low, reach = reach, 2 * reach
-    while reach - low > 1:
-        middle = (low + reach) // 2
-        low, reach = (low, middle) if _tail(mu, interval, -middle)[0] >= least else (middle, reach)
-    return reach
+
+    def is_far(cells: int) -> bool:
+        return _tail(mu, interval, -cells)[0] >= least
+
+    reach = 1
+    while not is_far(reach):
+        reach *= 2
+    return bisect_left(range(reach), True, lo=reach // 2 + 1, key=is_far)
 
 
 def _tail(mu: Fraction, interval: Fraction, index: int) -> tuple[int, int]:

@@ -1,22 +1,20 @@
 """Bounds of the normal distribution: its tails, and δ_μ. docs/mechanisms/synthesis.md.
 
-Tails come from the alternating series of the error function in integers of 512 bits, e^ε from the standard library's
-correctly rounded exponential.
+Tails come from the alternating series of the error function in integers of 512 bits.
 """
 
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 
+from .numbers import GROWTH_BITS, growth_bounds
 from .stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 
 MARGIN = Fraction(1, 10**90)
 _FAR = 14
 
-
-_CONTEXT = Context(prec=200, rounding=ROUND_HALF_EVEN, Emin=-(10**6), Emax=10**6)
 _PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
 _UNITS = 512
 _ROOT = math.isqrt(math.floor(2 * Fraction(_PI) * (1 << 2 * _UNITS)))  # √(2π) in units of 2^−512
@@ -32,13 +30,8 @@ def gaussian_delta(mu: Fraction, epsilon: Fraction) -> Fraction:
     """At least δ_μ(ε); it grows with μ, so μ may be rounded up."""
     near = tail_bounds(epsilon / mu - mu / 2)[1]
     far = tail_bounds(epsilon / mu + mu / 2)[0]
-    growth = Fraction(_CONTEXT.next_minus(_CONTEXT.exp(as_decimal(epsilon)))) * (1 - MARGIN)
+    growth = Fraction(growth_bounds(epsilon)[0], 1 << GROWTH_BITS)
     return max(Fraction(0), near - growth * far)
-
-
-def growth_above(epsilon: Fraction) -> Fraction:
-    """At least e^ε."""
-    return Fraction(_CONTEXT.next_plus(_CONTEXT.exp(as_decimal(epsilon)))) * (1 + MARGIN)
 
 
 def tail_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
@@ -63,7 +56,3 @@ def tail_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
         total += term if index % 2 == 0 else -term
     value = Fraction(1, 2) - Fraction(total, _ROOT)
     return max(Fraction(0), value - MARGIN), value + MARGIN
-
-
-def as_decimal(value: Fraction) -> Decimal:
-    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))

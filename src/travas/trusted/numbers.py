@@ -29,57 +29,22 @@ MAX_EPSILON = Fraction(20)
 
 MIN_DELTA = Fraction(1, 10**20)
 
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE](?P<exponent>[+-]?[0-9]{1,4}))?", re.ASCII)
-_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+", re.ASCII)
+_NUMBER = re.compile(r"[+-]?([0-9]+/0*[1-9][0-9]*|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
-_MAX_CHARACTERS = 2600  # every accepted fraction can be read again from its text
-_MAX_EXPONENT = 400
-_MAX_BITS = 4096
+_MAX_CHARACTERS = 1800  # every accepted fraction can be read again from its text
 
 
 def exact(value: Number, name: str) -> Fraction:
-    """Convert a number to an exact fraction. The size is checked before anything is computed: "1e-999999999" is refused.
+    """Convert a number to an exact fraction; one that is too large to compute with, such as "1e-999999999", is refused.
 
     >>> exact(0.1, "epsilon")
     Fraction(1, 10)
     >>> exact("1e-6", "delta")
     Fraction(1, 1000000)
     """
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
-        raise ParameterError(
-            f"{name} is a {type(value).__name__}, not a number; write it as 0.5, '1e-6' or '1/3'", field=name
-        )
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ParameterError(f"{name} is {value}: it must be a finite number, such as 0.5", field=name)
-        value = repr(float(value))
-    if isinstance(value, Decimal):
-        value = str(value)
-    if isinstance(value, str):
-        return _parse(value.strip(), name)
-    fraction = Fraction(value)
-    if max(abs(fraction.numerator), fraction.denominator).bit_length() > _MAX_BITS:
-        raise ParameterError(f"{name} has more than {_MAX_BITS} bits; use fewer digits", field=name)
-    return fraction
-
-
-def _parse(text: str, name: str) -> Fraction:
-    short = shown(text)
-    if text.lower().lstrip("+-") in {"nan", "inf", "infinity"}:
-        raise ParameterError(f"{name} is {short}: it must be a finite number, such as 0.5", field=name)
-    if len(text) > _MAX_CHARACTERS:
-        raise ParameterError(f"{name} is {short}, over {_MAX_CHARACTERS} characters; use fewer digits", field=name)
-    if _RATIO.fullmatch(text):
-        if int(text.partition("/")[2]) == 0:
-            raise ParameterError(f"{name} is {short}, a division by zero", field=name)
-        return Fraction(text)
-    match = _DECIMAL.fullmatch(text)
-    if match is None:
-        raise ParameterError(f"{name} is {short}, not a number; write it as 0.5, 1e-6 or 1/3", field=name)
-    if abs(int(match["exponent"] or 0)) > _MAX_EXPONENT:
-        raise ParameterError(
-            f"{name} is {short}: the exponent must be between -{_MAX_EXPONENT} and {_MAX_EXPONENT}", field=name
-        )
+    text = str(value).strip()
+    if len(text) > _MAX_CHARACTERS or not _NUMBER.fullmatch(text):
+        raise ParameterError(f"{name} is {shown(value)}: it must be a number, such as 0.5, 1e-6 or 1/3", field=name)
     return Fraction(text)
 
 
@@ -126,12 +91,10 @@ def exact_epsilon(value: Number) -> Fraction:
 def exact_delta(value: Number) -> Fraction:
     """Return δ as a fraction; raises ParameterError unless 0 ≤ δ < 1."""
     delta = exact(value, "delta")
-    if delta < 0:
+    if not 0 <= delta < 1:
         raise ParameterError(
-            f"delta is {as_text(delta)}: it must not be negative; use a value such as 1e-6", field="delta"
+            f"delta is {as_text(delta)}: it must be at least 0 and below 1; use a value such as 1e-6", field="delta"
         )
-    if delta >= 1:
-        raise ParameterError(f"delta is {as_text(delta)}: it must be below 1; use a value such as 1e-6", field="delta")
     return delta
 
 

@@ -7,8 +7,9 @@ Canonne, Kamath and Steinke 2020, as in docs/mechanisms/prefix-tree.md and docs/
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +33,13 @@ RandomBytes = Callable[[int], bytes]
 
 @dataclass(frozen=True)
 class Seeded:
-    """Return a reproducible source of bytes for tests and experiments, without a guarantee."""
+    """A reproducible source of bytes for tests and experiments, without a guarantee."""
 
     seed: int
-    _generator: np.random.Generator = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(self.seed)))
+    @cached_property
+    def _generator(self) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(self.seed))
 
     def __call__(self, size: int) -> bytes:
         return self._generator.bytes(size)

@@ -6,6 +6,7 @@ It shares no code with the calibration. Theorem and lemmas: docs/mechanisms/synt
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -15,9 +16,19 @@ import numpy as np
 
 from ..errors import VerificationError
 from .branch import branches
-from .normal import as_decimal, gaussian_delta, growth_above, mu_above, tail_bounds
+from .normal import gaussian_delta, mu_above, tail_bounds
+from .numbers import GROWTH_BITS, growth_bounds
 from .samplers import Booleans, Integers, RandomBytes, discrete_gaussian
-from .stages import SMOOTHING_DELTA, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Group, Selection, Stage
+from .stages import (
+    SMOOTHING_DELTA,
+    SMOOTHING_VARIANCE,
+    STANDARD_DEVIATION,
+    Calibration,
+    Group,
+    Selection,
+    Stage,
+    revealed,
+)
 
 _MAX_STAGES = 1000
 _MAX_CASES = 1000
@@ -62,12 +73,13 @@ class Draws:
     """The noise of one release: every stage can be drawn once, for the theorem counts it once."""
 
     def __init__(self, noise: GaussianNoise, random_bytes: RandomBytes) -> None:
+        self.stage = noise.stage
         self._noise, self._random_bytes = noise, random_bytes
         self._drawn: set[str] = set()
 
     def noisy(self, name: str, sums: Integers, where: Booleans | None = None) -> Integers:
         """The sums of a stage with noise; where there is no cell, 0."""
-        self._noise.stage(name)  # raises if it was not verified
+        self.stage(name)  # raises if it was not verified
         if name in self._drawn:
             raise VerificationError(f"the measurement {name!r} was drawn already: a stage is measured once")
         self._drawn.add(name)
@@ -85,30 +97,31 @@ def verify_calibration(calibration: Calibration) -> Fraction:
     _check_form(calibration)
     for stage in calibration.stages:
         if stage.selection is not None and stage.ramp is None:
-            _check_threshold(stage, calibration.max_cases)
+            _check_threshold(stage, stage.selection, calibration.max_cases)
     if calibration.ramp is not None:
         return branches(calibration).check()
-    gaussian = _gaussian_delta(calibration, calibration.epsilon)
-    if gaussian > calibration.gaussian_delta:
+    if gaussian_delta(_mu(calibration), calibration.epsilon) > calibration.gaussian_delta:
         raise VerificationError(
             "the contributions are too large for the noise: the Gaussian part exceeds its share of delta; "
             "nothing can be drawn"
         )
-    revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
-    if (
-        calibration.gaussian_delta + sum(stage.delta for stage in calibration.stages) + SMOOTHING_DELTA
-        > calibration.delta
-    ):
+    parts = calibration.gaussian_delta + sum(stage.delta for stage in calibration.stages) + SMOOTHING_DELTA
+    if parts > calibration.delta:
         raise VerificationError("the parts of delta exceed the whole: nothing can be drawn")
-    return revealed + (1 - revealed) * gaussian + SMOOTHING_DELTA
+    return _theorem(calibration, calibration.epsilon)
 
 
 def profile(calibration: Calibration, epsilon: Fraction) -> Fraction:
-    """The theorem's δ at another ε ≥ 0, for verified constants: an upper bound of δ_T + (1 − δ_T)·δ_μ(ε) + 4κ."""
+    """The theorem's δ at another ε ≥ 0, for verified constants."""
     if calibration.ramp is not None:
         return branches(calibration).curve.delta(epsilon)
-    revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
-    return revealed + (1 - revealed) * _gaussian_delta(calibration, epsilon) + SMOOTHING_DELTA
+    return _theorem(calibration, epsilon)
+
+
+def _theorem(calibration: Calibration, epsilon: Fraction, persons: int = 1) -> Fraction:
+    """At least δ_T + (1 − δ_T)·δ_μ(ε) + 4κ, with μ of this many persons."""
+    mu, seen = _mu(calibration, persons), revealed(calibration.stages)
+    return seen + (1 - seen) * gaussian_delta(mu, epsilon) + persons * SMOOTHING_DELTA
 
 
 def reached(squared_norm: int, epsilon: Fraction) -> Fraction:
@@ -119,7 +132,7 @@ def reached(squared_norm: int, epsilon: Fraction) -> Fraction:
         return Fraction(0)
     near = tail_bounds(epsilon / mu - mu / 2)[0]
     far = tail_bounds(epsilon / mu + mu / 2)[1]
-    growth = growth_above(epsilon)
+    growth = Fraction(growth_bounds(epsilon)[1], 1 << GROWTH_BITS)
     return max(Fraction(0), near - growth * far - SMOOTHING_DELTA * (1 + growth))
 
 
@@ -130,22 +143,18 @@ def replace_one(calibration: Calibration) -> Fraction | None:
     Without a ramp the sums differ by two non-negative vectors, so the squared norm at most doubles; the probability that a
     key is published which only one person has stays the same.
     """
-    revealed = 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
 
     def holds(epsilon: Fraction) -> bool:
-        if calibration.ramp is not None:
-            return branches(calibration).replaced(epsilon) <= calibration.delta
-        spent = revealed + (1 - revealed) * _gaussian_delta(calibration, epsilon, 2) + 2 * SMOOTHING_DELTA
+        ramped = calibration.ramp is not None
+        spent = branches(calibration).replaced(epsilon) if ramped else _theorem(calibration, epsilon, 2)
         return spent <= calibration.delta
 
-    if not holds(2 * calibration.epsilon):
+    most = 2 * calibration.epsilon
+    if not holds(most):
         return None
-    step = Fraction(10) ** (as_decimal(calibration.epsilon).adjusted() - 3)
-    low, high = math.floor(calibration.epsilon / step), math.ceil(2 * calibration.epsilon / step)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle * step) else (middle, high)
-    return min(high * step, 2 * calibration.epsilon)
+    step = Fraction(10) ** (math.floor(math.log10(calibration.epsilon)) - 3)
+    tried, least = range(math.ceil(most / step)), math.floor(calibration.epsilon / step) + 1
+    return min(most, step * bisect_left(tried, True, lo=least, key=lambda steps: holds(steps * step)))
 
 
 def _check_form(calibration: Calibration) -> None:
@@ -172,11 +181,8 @@ def _check_form(calibration: Calibration) -> None:
             raise VerificationError(f"the selection {stage.name!r} has keys or a delta out of range")
 
 
-def _check_threshold(stage: Stage, cases: int) -> None:
+def _check_threshold(stage: Stage, selection: Selection, cases: int) -> None:
     """Lemma 4 and Corollary 2: m·g(M·w_m) + (M − 1)·K·g(0) ≤ δ for every m, with g(v) = Q((τ − v)/S)."""
-    selection = stage.selection
-    if selection is None:
-        return
     others = (cases - 1) * selection.most
     unseen = others * tail_bounds(Fraction(stage.threshold, STANDARD_DEVIATION))[1] if others else Fraction(0)
     for keys in range(selection.fewest, selection.most + 1):
@@ -192,13 +198,9 @@ def _check_threshold(stage: Stage, cases: int) -> None:
 
 def dominating_pair(calibration: Calibration) -> tuple[Fraction, Fraction]:
     """μ, rounded up, and δ_T: together N(μ, 1) against N(0, 1) and a part that reveals everything dominate a release."""
-    return _mu(calibration), 1 - math.prod((1 - stage.delta for stage in calibration.stages), start=Fraction(1))
+    return _mu(calibration), revealed(calibration.stages)
 
 
 def _mu(calibration: Calibration, persons: int = 1) -> Fraction:
     """At least μ for μ² = persons·M²·ΣΔ²/(S² − r²)."""
     return mu_above(persons * sum((calibration.max_cases * stage.contribution) ** 2 for stage in calibration.stages))
-
-
-def _gaussian_delta(calibration: Calibration, epsilon: Fraction, persons: int = 1) -> Fraction:
-    return gaussian_delta(_mu(calibration, persons), epsilon)

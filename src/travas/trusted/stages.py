@@ -7,10 +7,11 @@ of Δ carries the budget. Proof: docs/mechanisms/synthesis.md.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import isqrt
 from typing import Literal
 
 from .samplers import GAUSSIAN_BITS
@@ -93,12 +94,17 @@ class Stage:
 
     def weight(self, keys: int) -> int:
         """w_m: what a case with `keys` keys adds to each of them."""
-        return isqrt(self.contribution**2 // keys)
+        return math.isqrt(self.contribution**2 // keys)
 
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise, in multiples of the contribution. For post-processing only."""
         return STANDARD_DEVIATION / self.contribution
+
+
+def revealed(stages: Iterable[Stage]) -> Fraction:
+    """1 − Π(1 − δ_j): at least the probability that some selection publishes a key which only one person has."""
+    return 1 - math.prod((1 - stage.delta for stage in stages), start=Fraction(1))
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ class Noise:
         if self.counts == 1:
             spent = hockey_stick(_weights(self.table), self.epsilon)
         else:
-            spent = joint(self.weights, self.counts, lattice(self.weights, self.epsilon)).delta(self.epsilon)
+            spent = joint(self.weights, self.counts, lattice(self.weights, self.epsilon))(self.epsilon)
         if spent > self.delta:
             raise VerificationError(
                 f"the noise table spends delta {rounded_up(spent)}, more than the {as_text(self.delta)} requested: "
