@@ -300,11 +300,7 @@ class Account:
         if self.unit is not None:
             columns = self.unit_columns or (() if unit.is_case else (unit.name,))
             return {before.name, unit.name} <= {*columns}
-        if before.name != unit.name or not _same_case(earlier.case, release.case):
-            return False
-        if not unit.is_case or release.period is None or earlier.period is None:
-            return True
-        return release.period.conflict(earlier.period) is None
+        return self._objection(earlier, release) is None
 
     def admit(self, release: Entry) -> None:
         """Raise BudgetError unless another release can be charged to this account.
@@ -314,12 +310,12 @@ class Account:
         columns may differ too, and the definition of a case: each guarantee holds for all that is recorded of a person.
         Periods must be disjoint, or the same, under one rule.
         """
-        self._check_unit(release)
-        period = release.period if release.spending.unit.is_case else None
-        for earlier in (entry.period for entry in self.entries if entry.period is not None):
-            if period is not None and (reason := period.conflict(earlier)) is not None:
-                remedy = "use the rule and the periods of the earlier releases, or another data set"
-                raise self._refused(reason, remedy, *(period.changed_rules(earlier) or ["period"]))
+        if self.unit is not None:
+            self._check_column(self.unit, release.spending.unit)
+        else:
+            for earlier in self.entries:
+                if refusal := self._objection(earlier, release):
+                    raise refusal
         if self.budget is not None:
             self._check_budget(self.budget, release)
 
@@ -343,24 +339,26 @@ class Account:
             remedy = f"use a smaller epsilon or delta, or {remedy}"
         raise BudgetError(f"{self.label}: {self.remainder}; this release needs {asked}; nothing was released; {remedy}")
 
-    def _check_unit(self, release: Entry) -> None:
-        """Refuse a unit, or a definition of a case, that is not that of the earlier releases."""
-        now = release.spending.unit
-        if self.unit is not None:
-            self._check_column(self.unit, now)
-            return
+    def _objection(self, earlier: Entry, release: Entry) -> BudgetError | None:
+        """Why the costs of two releases do not add up: another unit, definition of a case, or rule of periods."""
+        before, now = earlier.spending.unit, release.spending.unit
         why = "its releases have the {} {!r}, this one has {!r}; such guarantees do not compose"
-        for entry in self.entries:
-            before = entry.spending.unit
-            if before.name != now.name:
-                remedy = f"use {'no unit and no max_cases' if before.is_case else f'unit={before.name!r}'}, or another data set"
-                if self.dataset is not None and not before.is_case and not now.is_case:
-                    remedy += f"; if both identify the same persons, run {_naming_command(self, 'person', now.name)}"
-                raise self._refused(why.format("unit", before.name, now.name), remedy, "unit")
-            if not _same_case(entry.case, release.case):
-                field = "duplicate_cases" if EVERY_TRACE in (entry.case, release.case) else "case"
-                remedy = f"use the {field} of the earlier releases, or another data set"
-                raise self._refused(why.format("case", entry.case, release.case), remedy, field)
+        if before.name != now.name:
+            remedy = (
+                f"use {'no unit and no max_cases' if before.is_case else f'unit={before.name!r}'}, or another data set"
+            )
+            if self.dataset is not None and not before.is_case and not now.is_case:
+                remedy += f"; if both identify the same persons, run {_naming_command(self, 'person', now.name)}"
+            return self._refused(why.format("unit", before.name, now.name), remedy, "unit")
+        if earlier.case and release.case and earlier.case != release.case:
+            field = "duplicate_cases" if EVERY_TRACE in (earlier.case, release.case) else "case"
+            remedy = f"use the {field} of the earlier releases, or another data set"
+            return self._refused(why.format("case", earlier.case, release.case), remedy, field)
+        period = release.period if now.is_case else None
+        if period is not None and earlier.period is not None and (reason := period.conflict(earlier.period)):
+            remedy = "use the rule and the periods of the earlier releases, or another data set"
+            return self._refused(reason, remedy, *(period.changed_rules(earlier.period) or ["period"]))
+        return None
 
     def _check_column(self, unit: UnitName, protected: PrivacyUnit) -> None:
         """Refuse a unit that is not known to be that of the data set. The first release may use any column."""
@@ -397,11 +395,6 @@ def _naming_command(account: Account, noun: str, column: str) -> str:
 def now() -> str:
     """Return the system time, to seconds, as records state it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _same_case(one: str | None, other: str | None) -> bool:
-    """Whether two releases define a case in the same way, as far as it is known."""
-    return not one or not other or one == other
 
 
 def readable(text: str | None) -> str:
