@@ -140,9 +140,6 @@ ODD_FILES = (
     OddFile("inches.csv", "A lone quote in a cell, because nothing is quoted.",
             text(table(header="case_id,activity,timestamp,note", more=lambda n: ',5" pipe' if n == 2 else ",x")),
             ("nothing is quoted",)),
-    OddFile("header-commas.csv", "A header cell contains more commas than the header has semicolons.",
-            text(table(header="case_id;activity;timestamp;note (a, b, c, d, e)", delimiter=";", more=lambda n: f";{n}")
-                 .replace("note (a; b; c; d; e)", "note (a, b, c, d, e)")), ("a semicolon",)),
     OddFile("disco.csv", "Start and complete times in two columns.",
             text(table(header="Case ID,Activity,Complete Timestamp,Start Timestamp",
                        more=lambda n: f",2024-02-01 00:{n:02}:00")), ("'Complete Timestamp'", "could also be 'Start Timestamp'")),

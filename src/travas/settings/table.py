@@ -116,7 +116,7 @@ SETTINGS = (
     Setting("log", "table", "text", "public.events", "Database: the table of events."),
     Setting("log", "query", "text", "SELECT * FROM events", "Database: instead of a table, a SELECT that works case by case."),
     Setting("log", "format", "choice", "csv", "Format of the log. Default: by the file extension; standard input needs it.",
-            ("xes", "csv", "tsv", "parquet", "arrow", "xlsx")),
+            ("xes", "csv", "parquet", "arrow", "xlsx")),
     Setting("log", "sheet", "text", "Events", "Sheet of an Excel workbook. Default: the only one."),
     Setting("log", "delimiter", "text", ";", "Delimiter of CSV files, or tab. Default: from the header."),
     Setting("log", "quote", "text", "none", "Quote character of CSV files, or none. Default: from the header."),

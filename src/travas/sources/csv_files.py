@@ -62,15 +62,13 @@ class _Dialect:
     quote: str | None
 
 
-def read_csv(
-    paths: Sequence[Path], reading: Reading, where: str, progress: Progress, delimiter: str | None = None
-) -> Log:
+def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Progress) -> Log:
     """Read the variants of `.csv` or `.csv.gz` files, each with a header. All cells are text: `NA` is a name.
 
     The quoting of every file is checked before the first one is parsed. Files that are compressed
     or not in UTF-8 are held in memory completely.
     """
-    files = [_File.open(path, reading, progress, delimiter) for path in paths]
+    files = [_File.open(path, reading, progress) for path in paths]
     for file in files:
         file.check()
     size = sum(len(file.source) if isinstance(file.source, bytes) else file.path.stat().st_size for file in files)
@@ -124,12 +122,12 @@ class _File:
     dialect: _Dialect
 
     @classmethod
-    def open(cls, path: Path, reading: Reading, progress: Progress, delimiter: str | None = None) -> _File:
+    def open(cls, path: Path, reading: Reading, progress: Progress) -> _File:
         with closing(chunks(path, progress)) as pieces:
             head = next(pieces, b"")
         if head.startswith(_COMPRESSED):
             raise LogError(f"{path}: contains compressed data, which is not supported; decompress it first")
-        dialect = dialect_of(head, reading, delimiter)
+        dialect = dialect_of(head, reading)
         if dialect.encoding == _UTF_8 and packing_of(path) is None:
             return cls(path, path, dialect)
         held = content(path, progress)
@@ -217,7 +215,7 @@ class _File:
         return None
 
 
-def dialect_of(head: bytes, reading: Reading, delimiter: str | None = None) -> _Dialect:
+def dialect_of(head: bytes, reading: Reading) -> _Dialect:
     """Detect the encoding from the byte order mark, and delimiter and quote from the header line, unless they are set.
 
     The rows are not used, because one case would decide how all others are read.
@@ -231,7 +229,7 @@ def dialect_of(head: bytes, reading: Reading, delimiter: str | None = None) -> _
     if quote is None:
         quote = "'" if line.startswith("'") and '"' not in line else '"'
     outside = "".join(line.split(quote)[::2])
-    delimiter = reading.delimiter or delimiter or max(_DELIMITERS, key=outside.count)
+    delimiter = reading.delimiter or max(_DELIMITERS, key=outside.count)
     if delimiter == quote:
         raise ParameterError(f"delimiter and quote are both {quote!r}; use two different characters", field="delimiter")
     return _Dialect(encoding, delimiter, None if quote == "none" else quote)

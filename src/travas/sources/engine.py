@@ -144,10 +144,10 @@ def _of_files(paths: Sequence[Path], reading: Reading, where: str, progress: Pro
         from .xes import read_xes
 
         return read_xes(paths, reading, progress, where)
-    if form == "csv" or form == "tsv":
+    if form == "csv":
         from .csv_files import read_csv
 
-        return read_csv(paths, reading, where, progress, "\t" if form == "tsv" else None)
+        return read_csv(paths, reading, where, progress)
     from .frames import read_arrow
 
     return read_arrow(paths, reading, where, form)

@@ -38,7 +38,7 @@ from ..trusted.samplers import Floats
 from .columns import Columns, cautions, columns_of
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .instants import AWARE, IS_TEXT, NANOSECONDS, TIME, time_columns, whole_microseconds
-from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, MissingValues, left_out_note, no_numbers, several_values_notes
+from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, MissingValues, left_out_note, no_numbers
 from .period import Period, microseconds
 from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
 
@@ -101,13 +101,13 @@ def table_variants(
 class Counting:
     """Counts the cases of tables, of which no case is in two.
 
-    `missing` is what is missing in them; `several`, in the end, the cases with several values of an attribute.
+    `missing` is what is missing in them; `texts`, by numeric attribute, how many values are no numbers, and how many there are.
     """
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.missing: dict[str, MissingValues] = {}
-        self.several: dict[str, int] = {}
+        self.texts: dict[str, tuple[int, int]] = {}
         self.remedy = "set on_missing to 'drop'"
         self._last: Table | None = None
         self._noted: Table | None = None
@@ -115,14 +115,12 @@ class Counting:
         self._counted: list[pl.DataFrame] = []
         self._categories: dict[str, pl.Categories] = {}  # of all frames, so that their codes can be compared
         self._held: list[pl.DataFrame] = []  # without rows; the codes are forgotten with the last column that has them
-        self._texts: dict[str, list[int]] = {}  # by numeric attribute: values that are no numbers, and all
 
     def add(self, table: Table, rows: pl.LazyFrame) -> None:
         """Count the cases of some rows of a table: no other rows are of the same cases."""
         frame = _Frame(table, self.reading, self._categories)
         events = frame.events(rows)
-        for name, numbers in frame.texts.items():
-            self._texts[name] = [one + other for one, other in zip(self._texts.get(name, (0, 0)), numbers, strict=True)]
+        self.note_texts(frame.texts)
         self._held.append(events.clear())
         if any(events[name].null_count() for name in frame.needed):
             if table is not self._noted:  # once for all frames of a table
@@ -145,6 +143,12 @@ class Counting:
             earlier = self.missing.get(each.what)
             self.missing[each.what] = each if earlier is None else replace(earlier, number=earlier.number + each.number)
 
+    def note_texts(self, found: Mapping[str, tuple[int, int]], times: int = 1) -> None:
+        """Note values of numeric attributes that are no numbers."""
+        for name, (others, known) in found.items():
+            earlier = self.texts.get(name, (0, 0))
+            self.texts[name] = earlier[0] + times * others, earlier[1] + times * known
+
     def variants(self, notes: Sequence[str] = (), seems_wrong: Sequence[str] = ()) -> Log:
         """Return the variants of everything that was added, with notes about it; LogError if values are missing."""
         assert self._last is not None
@@ -156,16 +160,13 @@ class Counting:
         alphabet, codes = _encoded(traces, columns.parts, self._categories)
         lengths = traces[columns.parts[0]].list.len().to_numpy().astype(np.int64)
         left_out = [left_out_note(each.number, each.what) for each in self.missing.values()]
-        if cases is not None:
-            names = zip(columns.attributes, columns.of_cases, strict=False)
-            self.several = {name: int(cases[_several(role)].sum()) for name, role in names}
-        unfit = [name for name, (others, known) in self._texts.items() if 2 * others > known]
+        unfit = [name for name, (others, known) in self.texts.items() if 2 * others > known]
         return Log(
             alphabet,
             keys_of(codes, lengths),
             traces[COUNT].cast(pl.Int64).to_numpy(),
             released_columns(columns.roles.activities),
-            (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes, *several_values_notes(self.several)),
+            (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes),
             unit=reading.privacy_unit,
             counted=reading.counts_of,
             roles=columns.roles,
@@ -387,12 +388,10 @@ class _Frame:
             same = [name for name in (_CASE, TIME, NANOSECONDS, *parts) if name in events.columns]
             ordered = ordered.with_columns((pl.int_range(pl.len()).over(same) == 0).alias(_FIRST))
             lists = [each.filter(pl.col(_FIRST)) for each in lists]
-        codes = {name: pl.col(name).to_physical() for name in roles}
-        several = [(code.min() != code.max()).fill_null(False).alias(_several(name)) for name, code in codes.items()]
         if self.reading.ties != "activity":
             firsts = [pl.col(name).drop_nulls().first() for name in roles]
-            return ordered.lazy().group_by(_CASE).agg(*lists, *firsts, *several)
-        cases = ordered.lazy().group_by(_CASE).agg(*lists, *several)
+            return ordered.lazy().group_by(_CASE).agg(*lists, *firsts)
+        cases = ordered.lazy().group_by(_CASE).agg(*lists)
         # of simultaneous events with the same name, the smallest value: rows may have no order
         for name in roles:
             own = events.lazy().filter(pl.col(name).is_not_null())
@@ -506,11 +505,6 @@ def _coded_values(values: pl.Series, categories: pl.Categories) -> Coded:
     index = np.full(int(kinds.to_numpy().max(initial=0)) + 2, -1, dtype=np.int32)  # the last one stands for null
     index[kinds.to_numpy()] = np.arange(len(kinds))
     return Coded(index[values.fill_null(len(index) - 1).to_numpy()], texts.to_series().to_list())
-
-
-def _several(role: str) -> str:
-    """The column of cases that says whether an attribute has several values in a case."""
-    return f"several {role}"
 
 
 def unescaped(names: pl.Series) -> pl.Series:

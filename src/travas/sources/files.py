@@ -23,18 +23,18 @@ from urllib.parse import unquote
 from ..errors import LogError, MissingExtraError, ParameterError, is_encodable
 from ..mechanisms.mechanism import Progress
 
-Format = Literal["xes", "csv", "tsv", "parquet", "arrow", "xlsx"]
+Format = Literal["xes", "csv", "parquet", "arrow", "xlsx"]
 Packing = Literal["gzip", "zstd", "zip"]
 
 _PACKED = ("", ".gz", ".zst")
-_TEXT: dict[str, Format] = {".xes": "xes", ".csv": "csv", ".tsv": "tsv", ".txt": "csv"}
+_TEXT: dict[str, Format] = {".xes": "xes", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
 _BINARY: dict[str, Format] = {
     **dict.fromkeys((".feather", ".arrow", ".ipc"), "arrow"),
     **dict.fromkeys((".xlsx", ".xlsm"), "xlsx"),
     ".parquet": "parquet",
 }
 FORMATS: dict[str, Format] = {suffix + packed: form for suffix, form in _TEXT.items() for packed in _PACKED} | _BINARY
-"""The format of each extension. `.txt` is CSV, whose delimiter is detected from the header as always."""
+"""The format of each extension. `.tsv` and `.txt` are CSV, whose delimiter is detected from the header as always."""
 
 XES_SUFFIXES = (".xes", ".xes.gz")
 CSV_SUFFIXES = (".csv", ".csv.gz")
@@ -78,7 +78,7 @@ def format_of(name: str) -> Format | None:
     """Return the format of a file name by its extension.
 
     >>> format_of("log.csv.gz"), format_of("log.TSV"), format_of("log.pdf")
-    ('csv', 'tsv', None)
+    ('csv', 'csv', None)
     """
     return FORMATS.get(suffix_of(PurePath(name), tuple(FORMATS)) or "")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -35,15 +35,6 @@ def available_names(present: Sequence[str], most: int, missing: str = "") -> str
 def left_out_note(number: int, what: str) -> str:
     """Return a note about what was left out of the variants."""
     return f"{number_of(number, what)} {'was' if number == 1 else 'were'} left out"
-
-
-def several_values_notes(numbers: Mapping[str, int]) -> tuple[str, ...]:
-    """Return notes about attributes that are not constant within a case; `numbers` are the cases by attribute."""
-    return tuple(
-        f"the attribute {name!r} has several values in {number_of(number, 'cases')}; the first one is used"
-        for name, number in numbers.items()
-        if number
-    )
 
 
 def no_numbers(name: str) -> str:

@@ -15,7 +15,6 @@ import os
 import pickle
 import sys
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -40,7 +39,7 @@ from .columns import Columns, cautions, columns_of
 from .databases import interruptible, sorted_rows, without_row_order
 from .encoded_cases import EncodedCases, EncodedTotals, joined
 from .events import Counting, Table, persons_of
-from .messages import NO_EVENTS, MissingValues, several_values_notes
+from .messages import NO_EVENTS, MissingValues
 from .reading import Reading
 
 _DIGEST, _COUNT, _LENGTH = "digest", "count", "length"
@@ -124,16 +123,14 @@ def _described(
         raise LogError(refused[0][0], field=refused[0][1])
     reading, counting = partition.reading, Counting(partition.reading)
     counting.add(table, table.rows)
-    several: Counter[str] = Counter()
     missing = []
     for report, times in reports:
         missing += [replace(each, number=times * each.number) for each in report.missing]
-        several.update({name: times * number for name, number in report.several.items()})
+        counting.note_texts(report.texts, times)
     events = [each for each in missing if each.column]
     wanted = events if events and reading.on_missing == "fail" else missing
     counting.note_missing(sorted(wanted, key=lambda each: (each.what, each.first)))
-    several_notes = several_values_notes({name: several[name] for name in partition.columns.attributes})
-    return counting.variants(several_notes, cautions(reading, present))
+    return counting.variants((), cautions(reading, present))
 
 
 def _polars(table: pa.Table) -> pl.DataFrame:
@@ -142,11 +139,11 @@ def _polars(table: pa.Table) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Report:
-    """What a partition has to say: why it refuses the log, as words and parameter, or what is missing, and notes."""
+    """What a partition has to say: why it refuses the log, as words and parameter, or what is missing or no number."""
 
     refusal: tuple[str, str] | None = None
     missing: tuple[MissingValues, ...] = ()
-    several: dict[str, int] = field(default_factory=dict)
+    texts: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -192,7 +189,7 @@ class Partition:
             yield self._said(Report((str(error), error.field)))
             return
         yield self._traces(variants)
-        report = Report(None, tuple(counting.missing.values()), {**+Counter(counting.several)})
+        report = Report(None, tuple(counting.missing.values()), counting.texts)
         if report != Report() or variants.totals is not None:
             yield self._said(report, variants.totals)
 

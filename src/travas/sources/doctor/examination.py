@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import attrs
-import numpy as np
 import polars as pl
 
 from ...errors import LogError, ParameterError, plain_words
@@ -115,8 +112,10 @@ class Examination:
             form = self._format(first)
             if form == "xes":
                 return self._xes(files)
-            if form == "csv" or form == "tsv":
-                return self._text(files, form)
+            if form == "csv":
+                self.reading, findings, table = text_table(files, self.reading)
+                self.findings += findings
+                return table
             if form == "xlsx":
                 return self._excel(first)
             with plain_words(f"{first}: cannot be read as {form.capitalize()}", INCOMPLETE):
@@ -164,13 +163,6 @@ class Examination:
             self.choices.append(ReadingChoice("duplicate_cases", options))
             self.reading = attrs.evolve(self.reading, duplicate_cases="merge")
         return events.frame(lambda key: bool(person_columns([key])))
-
-    def _text(self, paths: Sequence[Path], form: Format) -> pl.DataFrame | None:
-        delimiter = "\t" if form == "tsv" and self.reading.delimiter is None else self.reading.delimiter
-        reading, findings, table = text_table(paths, attrs.evolve(self.reading, delimiter=delimiter))
-        self.reading = attrs.evolve(reading, delimiter=None) if form == "tsv" else reading
-        self.findings += findings
-        return table
 
     def _excel(self, path: Path) -> pl.DataFrame:
         """Read the sheet that is set, or the one that looks most like events."""
@@ -249,10 +241,8 @@ def _roles(columns: Sequence[str]) -> int:
 
 # ------------------------------------------------ how text tables are written: encoding, delimiter and quote
 
-_LINES, _HEADER = 200, 1 << 18
-_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar", " ": "a space", ":": "a colon"}
-_DELIMITERS = ",;\t|^~: "
-_LETTERS = "äöüßéèêàçñõãáíóúâôëïœæøåÄÖÜÉÈÀÇÑÕÃÁÍÓÚÂÔ’“”–€"
+_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_WESTERN = "cp1252"
 _BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 
 
@@ -264,8 +254,8 @@ def text_table(paths: Sequence[Path], reading: Reading) -> tuple[Reading, list[O
         findings.append(Observation("encoding", text, "choice" if encoding else "fact"))
         reading = attrs.evolve(reading, encoding=encoding)
     if reading.delimiter is None:
-        reading, finding = _delimiter(content(paths[0], lambda _: None)[:_HEADER], reading)
-        findings.append(finding)
+        delimiter = dialect_of(next(chunks(paths[0], lambda _: None), b""), reading).delimiter
+        findings.append(Observation("delimiter", f"{_NAMES.get(delimiter, repr(delimiter))}, from the header"))
     table, fault = _read(paths, reading)
     for quote in () if table is not None or reading.quote is not None else ("none", "'", '"'):
         if (table := _read(paths, attrs.evolve(reading, quote=quote))[0]) is not None:
@@ -294,51 +284,10 @@ def _encoding(paths: Sequence[Path]) -> tuple[str | None, str]:
             data.decode()
             said = "UTF-8"
         except UnicodeDecodeError as error:
-            counts = np.bincount(np.frombuffer(data, np.uint8), minlength=256)
-            best = max(("cp1252", "cp850", "latin-1", "cp1250"), key=lambda name: _score(counts, name))
             line = data.count(b"\n", 0, error.start) + 1
-            word = _word(data, error.start, best)
-            return best, f"not UTF-8 (line {line:,}); as {best} it reads {word!r}; check that this is right"
+            read = data[max(error.start - 20, 0) : error.start + 20].decode(_WESTERN, errors="replace")
+            return _WESTERN, f"not UTF-8 (line {line:,}); as {_WESTERN} it reads {read!r}; check that this is right"
     return None, said
-
-
-def _score(counts: np.ndarray, encoding: str) -> int:
-    """Return how many bytes above ASCII are letters of Western European languages, minus those that are not."""
-    letters = (bytes([byte]).decode(encoding, errors="replace") for byte in range(128, 256))
-    signs = [1 if letter in _LETTERS else -1 for letter in letters]
-    return int(counts[128:] @ np.array(signs))
-
-
-def _word(data: bytes, position: int, encoding: str) -> str:
-    """Return the cell-like piece of text around a byte."""
-    marks = (b",", b";", b"\t", b"\n", b"|")
-    start = max(data.rfind(mark, 0, position) for mark in marks) + 1
-    ends = [end for mark in marks if (end := data.find(mark, position, position + 40)) >= 0]
-    return data[start : min(ends, default=position + 40)][:40].decode(encoding, errors="replace").strip()
-
-
-def _delimiter(head: bytes, reading: Reading) -> tuple[Reading, Observation]:
-    """Propose a delimiter other than that of the header if only it gives all rows the same number of cells."""
-    detected = dialect_of(head, reading)
-    lines = head.decode(detected.encoding, errors="replace").lstrip("\ufeff").splitlines()[:_LINES]
-    widths = {each: _widths(lines, each, detected.quote) for each in _DELIMITERS}
-    best = max(_DELIMITERS, key=lambda each: widths[each])
-    if best == detected.delimiter or widths[best] <= widths[detected.delimiter]:
-        name = _NAMES.get(detected.delimiter, repr(detected.delimiter))
-        return reading, Observation("delimiter", f"{name}, from the header")
-    name = _NAMES.get(best, repr(best))
-    finding = Observation("delimiter", f"{name}; the header suggests {detected.delimiter!r}", "choice")
-    return attrs.evolve(reading, delimiter=best), finding
-
-
-def _widths(lines: list[str], delimiter: str, quote: str | None) -> tuple[float, int]:
-    """Return which share of the rows has the same number of cells as the header, and that number; 0 if it is 1."""
-    csv.field_size_limit(2**31 - 1)  # the default is 128 kB
-    cells = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, quotechar=quote or '"')
-    widths = [len(row) for row in cells if row]
-    if not widths or widths[0] < 2:
-        return 0.0, 0
-    return Counter(widths)[widths[0]] / len(widths), min(widths[0], 3)
 
 
 def _read(paths: Sequence[Path], reading: Reading) -> tuple[pl.DataFrame | None, str]:
