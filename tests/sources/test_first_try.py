@@ -22,7 +22,7 @@ import travas
 from conftest import Run
 from servers import Postgres
 from travas import Ledger, Optimal, doctor, read
-from travas.log.questions import Details
+from travas.log.questions import DetailColumn, Details
 from travas.pipeline import Request, run
 from travas.sources.columns import person_columns
 from travas.sources.example_log import hospital_log
@@ -221,7 +221,7 @@ def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, reques
     if export.cost:
         totals: Any = read(source, attrs.evolve(diagnosis.reading, details=Details(numbers=(export.cost,)))).totals
         costs = {each.case: each.cost for each in events if each.activity}
-        assert sorted(totals.cases.numbers[export.cost]) == sorted(costs.values())
+        assert sorted(totals.cases.values[DetailColumn(export.cost, "number", "case")]) == sorted(costs.values())
 
 
 def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(

@@ -70,10 +70,6 @@ class Log:
     def __post_init__(self) -> None:
         check_number_of_cases(self.counts)
         _check_columns(self.columns)
-        if not isinstance(self.abstraction, Abstraction):
-            raise ParameterError(
-                f"abstraction is {shown(self.abstraction)}; use travas.Abstraction(...)", field="abstraction"
-            )
 
     def __repr__(self) -> str:
         return "Log(confidential)"
@@ -150,8 +146,6 @@ class Log:
             activity = next((trace[0] for trace in mapping if isinstance(trace, tuple) and trace), "")
             width = len(activity) if isinstance(activity, tuple) else 1
             columns = ("concept:name", *(f"part {part}" for part in range(2, width + 1)))
-        _check_columns(columns)
-
         codes = Codes()
         keys: list[bytes] = []
         counts: list[int] = []

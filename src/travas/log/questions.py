@@ -40,9 +40,6 @@ THROUGHPUT_EDGES = (*DURATION_EDGES[:8], *(SECOND * isqrt(1 << power) for power 
 MAX_CONTRIBUTION = 1 << 26
 """Δ² and W² stay below 2^52, where the square roots of all engines are exact."""
 
-MOST_EDGES = 1000
-"""At most this many edges of bins: databases limit the size of an expression."""
-
 LIFECYCLE = "lifecycle:transition"
 """The attribute of events by which XES tells starts and completions apart."""
 
@@ -307,8 +304,6 @@ def check_edges(edges: tuple[float, ...]) -> None:
     numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and isfinite(edge) for edge in edges)
     if not edges or not numbers or not all(one < other for one, other in pairwise(map(float, edges))):
         raise ParameterError(f"bins are {', '.join(map(shown, edges))}; use increasing numbers", field="bins")
-    if len(edges) > MOST_EDGES:
-        raise ParameterError(f"bins have {len(edges):,} edges; use at most {MOST_EDGES:,}", field="bins")
 
 
 TimesRead = Literal["ignore", "if recorded", "read"]

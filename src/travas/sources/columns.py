@@ -189,8 +189,9 @@ class Columns:
         details = reading.details.settled("recorded" if has_times else "not recorded")
         if reading.by_time() or details.times == "read":
             timestamp = search.column(reading.timestamp, "timestamp")
-        elif reading.order is None and (timestamp := recognised("timestamp", present)) is None:
-            search.no_timestamp()
+        elif reading.order is None:
+            or_else = ", or set order to 'file' if the rows of every case are in order"
+            timestamp = search.column(None, "timestamp", "order", or_else)
         ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
         unit = None if reading.unit is None else search.column(_spelled(reading.unit, present), "unit")
         for attribute in details.columns:
@@ -217,25 +218,21 @@ class _Search:
         self._problems: list[tuple[str, str]] = []  # (field, problem)
         self._missing = ""
 
-    def column(self, name_set: str | None, role: str, field: str = "") -> str:
-        """Return the column of a role. `field` is the parameter that sets it, if it is not named like the role."""
+    def column(self, name_set: str | None, role: str, field: str = "", or_else: str = "") -> str:
+        """Return the column of a role. `field` is the parameter to set if there is none, by default that of the role."""
         name = name_set if name_set is not None else recognised(role, self._present)
         if name is not None and name in self._present:
             return name
         if name_set is not None:
-            self._problems.append((field or role, f"no column {name_set!r} for the {role}"))
+            problem = f"no column {name_set!r} for the {role}"
             self._missing = self._missing or name_set
         elif several := candidates(role, self._present):
             shown_names = " or ".join(repr(name[:LONGEST_NAME]) for name in several[:4])
-            self._problems.append((role, f"the {role} column may be {shown_names}; set {role}"))
+            problem = f"the {role} column may be {shown_names}; set {role}"
         else:
-            self._problems.append((role, f"no {role} column recognised; set {role}"))
+            problem = f"no {role} column recognised; set {role}"
+        self._problems.append((field or role, problem + or_else))
         return ""
-
-    def no_timestamp(self) -> None:
-        self.column(None, "timestamp")
-        _, problem = self._problems.pop()
-        self._problems.append(("order", f"{problem}, or set order to 'file' if the rows of every case are in order"))
 
     def check(self, where: str) -> None:
         """Raise LogError with everything that is missing."""

@@ -254,9 +254,8 @@ def first_fault(blocks: Iterable[bytes], delimiter: str, quote: str | None) -> F
         before, here, after = array[:-2], array[1:-1], array[2:]
         quotes = np.flatnonzero(here == sign)
         opening, closing = quotes[number % 2 :: 2], quotes[1 - number % 2 :: 2]
-        follows, precedes = before[opening], after[closing]
-        opens = (follows == mark) | (follows == _LINE_FEED) | (follows == sign)
-        closes = (precedes == mark) | (precedes == _LINE_FEED) | (precedes == _CARRIAGE_RETURN) | (precedes == sign)
+        opens = np.isin(before[opening], (mark, _LINE_FEED, sign))
+        closes = np.isin(after[closing], (mark, _LINE_FEED, _CARRIAGE_RETURN, sign))
         bare = np.flatnonzero((here == _CARRIAGE_RETURN) & (after != _LINE_FEED)) if b"\r" in data else opening[:0]
         bare = bare[(np.searchsorted(quotes, bare) + number) % 2 == 0]
         nul = data.find(0, 1, len(data) - 1)

@@ -152,7 +152,7 @@ def _texts(values: Any, name: str) -> pl.Series:
             what = f"holds a value of type {type(value).__name__} in row {row:,}; object columns must hold text only"
             raise _refused(name, what)
     try:
-        return pl.Series(name, [value and str.__str__(value) for value in texts], dtype=pl.String, strict=True)
+        return pl.Series(name, texts, dtype=pl.String, strict=True)
     except UnicodeError:
         raise LogError(f"{_WHERE}: column {name!r} contains a lone surrogate; fix it {CONFIDENTIAL}") from None
 

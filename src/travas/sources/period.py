@@ -19,6 +19,7 @@ from ..log.calendar import duration
 Calendar = Literal["day", "week", "month", "quarter", "year"]
 """The length of the periods of a series."""
 
+_NAME = re.compile(r"(\d{4})(?:-(?:Q([1-4])|W(\d{2})|(\d{2})))?", re.ASCII)
 _FORMS = "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', '2026-02-01/2026-02-15' (without its end)"
 
 
@@ -170,20 +171,17 @@ def _range(name: str) -> tuple[datetime, datetime]:
 
 def _days(name: str) -> tuple[date, date]:
     """Return the first day of a period and the first day after it. Raises ValueError."""
-    first, _, end = name.partition("/")
-    if end:
-        return _day(first), _day(end)
-    year, part = int(name[:4]), name[5:]
-    if re.fullmatch(r"\d{4}", name, re.ASCII):
-        return _months(year, 1, 12)
-    if re.fullmatch(r"\d{4}-Q[1-4]", name, re.ASCII):
-        return _months(year, 3 * int(part[1]) - 2, 3)
-    if re.fullmatch(r"\d{4}-\d{2}", name, re.ASCII):
-        return _months(year, int(part), 1)
-    if re.fullmatch(r"\d{4}-W\d{2}", name, re.ASCII):
-        monday = date.fromisocalendar(year, int(part[1:]), 1)
+    if (match := _NAME.fullmatch(name)) is None:
+        first, _, end = name.partition("/")
+        return _day(first), _day(end) if end else _day(first) + timedelta(days=1)
+    year, *parts = match.groups()
+    quarter, week, month = (None if part is None else int(part) for part in parts)
+    if week is not None:
+        monday = date.fromisocalendar(int(year), week, 1)
         return monday, monday + timedelta(days=7)
-    return _day(name), _day(name) + timedelta(days=1)
+    if quarter is not None:
+        return _months(int(year), 3 * quarter - 2, 3)
+    return _months(int(year), 1, 12) if month is None else _months(int(year), month, 1)
 
 
 def _day(text: str) -> date:

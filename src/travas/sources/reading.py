@@ -101,16 +101,6 @@ def by_column(where: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return values
 
 
-def _check_where(_: object, __: object, where: Any) -> None:
-    is_pairs = all(len(pair) == 2 and all(isinstance(part, str) and part for part in pair) for pair in where)
-    if not is_pairs:
-        raise ParameterError(
-            "where must consist of pairs of a column and a value, both text and not empty, such as ('ward', 'A')",
-            field="where",
-        )
-    check_encodable("where", *(part for pair in where for part in pair))
-
-
 def parse_where(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Parse `COLUMN=VALUE`, as on the command line; the first equals sign separates them."""
     pairs = []
@@ -188,8 +178,11 @@ def _activities(columns: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _pairs(where: Any) -> tuple[tuple[str, str], ...]:
-    if not isinstance(where, list | tuple) or not all(isinstance(pair, list | tuple) for pair in where):
-        raise ParameterError(f"where is {shown(where)}; use pairs such as (('ward', 'A'),)", field="where")
+    are_pairs = isinstance(where, list | tuple) and all(isinstance(p, list | tuple) and len(p) == 2 for p in where)
+    texts: list[Any] = [part for pair in where for part in pair] if are_pairs else [None]
+    if not all(isinstance(text, str) and text for text in texts):
+        raise ParameterError(f"where is {shown(where)}; use pairs of texts, such as (('ward', 'A'),)", field="where")
+    check_encodable("where", *texts)
     return tuple(map(tuple, where))
 
 
@@ -249,7 +242,7 @@ class Reading:
     on_missing: OnMissing = attrs.field(default="fail", validator=one_of(OnMissing))
     duplicate_cases: DuplicateCases = attrs.field(default="fail", validator=one_of(DuplicateCases))
     lifecycle: Lifecycle = attrs.field(default="all", validator=one_of(Lifecycle))
-    where: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_pairs, validator=_check_where)
+    where: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_pairs)
     duplicate_events: DuplicateEvents = attrs.field(default="keep", validator=one_of(DuplicateEvents))
     decimal: Decimal | None = attrs.field(default=None, validator=optional(one_of(Decimal)))
     format: Format | None = attrs.field(default=None, validator=optional(one_of(Format)))
@@ -280,17 +273,15 @@ class Reading:
         """Yield each parameter that does not go with another one, and why."""
         if self.table is not None and self.query is not None:
             yield "query", "table and query are both set; set only one of them"
-        if self.order == "file" and self.ties not in (None, "file"):
-            yield "order", f"ties is {self.ties!r} but order is 'file'; set order to 'time'"
-        if self.order == "file" and self.period is not None:
-            yield "order", "period is set but order is 'file'; set order to 'time'"
-        if self.order == "file" and self.duplicate_events == "drop":
-            yield "order", "duplicate_events is 'drop' but order is 'file'; set order to 'time'"
+        if self.order == "file" and self._needs_times():
+            yield "order", "order is 'file' but ties, period or duplicate_events needs times; set order to 'time'"
         if self.details.service and self.lifecycle != "pairs":
             yield "lifecycle", f"service times are measured but lifecycle is {self.lifecycle!r}; set it to 'pairs'"
         if self.unit is None and (self.max_cases is not None or self.counted is not None):
-            name = "counted" if self.max_cases is None else "max_cases"
-            yield "unit", f"{name} is set but unit is not; set unit to the column that identifies the person"
+            yield (
+                "unit",
+                "max_cases or counted is set but unit is not; set unit to the column that identifies the person",
+            )
         if self.unit is not None and self.max_cases is None:
             yield "max_cases", f"unit is {self.unit!r} but max_cases is not set; choose it without looking at the log"
         if self.unit == "case":
@@ -300,10 +291,7 @@ class Reading:
         if self.by is not None and not self.segments:
             yield "segments", f"by is {self.by!r} but segments is not set; list its values, without looking at the log"
         if self.unit is not None and self.duplicate_cases == "separate":
-            problem = (
-                f"unit is {self.unit!r} but duplicate_cases is 'separate': cases have no unique names; use 'merge'"
-            )
-            yield "duplicate_cases", problem
+            yield "duplicate_cases", "unit is set but duplicate_cases is 'separate': cases have no unique names; use 'merge'"
 
     @property
     def privacy_unit(self) -> PrivacyUnit:
@@ -416,9 +404,11 @@ class Reading:
             True if events are ordered by time.
         """
         if self.order is None:
-            needed = self.period is not None or self.duplicate_events == "drop"
-            return needed or self.timestamp is not None or self.ties not in (None, "file")
+            return self.timestamp is not None or self._needs_times()
         return self.order == "time"
+
+    def _needs_times(self) -> bool:
+        return self.period is not None or self.duplicate_events == "drop" or self.ties not in (None, "file")
 
     def tie_column(self) -> str | None:
         """Return the column that orders simultaneous events; None if it is not a column.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,9 +37,9 @@ def read_release(path: Path) -> Log:
 
 def merged(traces: Sequence[Trace], counts: Sequence[int]) -> dict[Trace, int]:
     """Sum counts by trace; in a ladder release, a trace can be on several rungs."""
-    counts_by_trace: dict[Trace, int] = {}
+    counts_by_trace: dict[Trace, int] = defaultdict(int)
     for trace, count in zip(traces, counts, strict=True):
-        counts_by_trace[trace] = counts_by_trace.get(trace, 0) + count
+        counts_by_trace[trace] += count
     return counts_by_trace
 
 

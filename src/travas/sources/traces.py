@@ -15,7 +15,7 @@ from ..log.log import Log, Roles
 from ..log.questions import LIFECYCLE
 from .columns import Columns, cautions
 from .events import Counting, Table, conditions, unescaped
-from .messages import WITHOUT_TIMES, MissingValues, available_names, left_out_note
+from .messages import MissingValues, available_names, left_out_note
 from .reading import ACTIVITY, TIMESTAMP, TRACE_LEVEL, Reading, by_column, number_pattern
 
 EVENTS_PER_FRAME = 250_000
@@ -171,6 +171,7 @@ class TraceLog:
             self._counting.remedy += ", or set duplicate_cases to 'separate' if every trace is a case"
         of_trace, of_event = present() if self._traces else (set(), set())
         notes = self._unseen(of_trace, of_event) if self._traces else []
+        self._counting.remedy += f"; {notes[0]}" if notes else ""
         if self._empty:
             notes.append(left_out_note(self._empty, "traces without events"))
         names = sorted({LIFECYCLE} & of_event) + sorted(of_trace)
@@ -189,22 +190,15 @@ class TraceLog:
         )
 
     def _unseen(self, of_trace: set[str], of_event: set[str]) -> list[str]:
-        """Return notes about attributes that nothing has; LogError if this is why values are missing, which are refused."""
-        columns, reading, notes = self._columns, self.reading, []
+        """Return notes about attributes that nothing has."""
+        columns, notes = self._columns, []
         wanted = [*((name, "activity") for name in columns.activities), (columns.timestamp, "timestamp")]
-        wanted += [(columns.case, "case")] if reading.case else []
+        wanted += [(columns.case, "case")] if self.reading.case else []
         wanted += [(columns.unit, "unit"), *((name, "where") for name in columns.where), (columns.ties, "ties")]
         for name, role in wanted:
             kind, _, key = (name or _TRACE).partition(" ")
-            if not key or name in self._seen or not (found := of_trace if kind == _TRACE else of_event):
-                continue
-            what, hint = f"no {kind} has the attribute {key!r} for the {role}", _available(found, 10, key)
-            if reading.on_missing == "fail" and self._counting.missing and role != "ties":
-                avoidable = role == "timestamp" and not columns.by_time
-                remedy = f"; set timestamp to the attribute that has the times{WITHOUT_TIMES}" if avoidable else ""
-                fields = (role, "times") if avoidable else ("",)
-                raise LogError(f"{self.where}: {what}{remedy}; {hint}", field=fields[0], other_fields=fields[1:])
-            notes.append(f"{what}; {hint}")
+            if key and name not in self._seen and (found := of_trace if kind == _TRACE else of_event):
+                notes.append(f"no {kind} has the attribute {key!r} for the {role}; {_available(found, 10, key)}")
         for column in columns.details.columns:
             if not {_of_event(column.name), *([_of_trace(column.name)] if column.of == "case" else [])} & self._seen:
                 hint = _available(of_event if column.of == "event" else of_trace | of_event, 30, column.name)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import attrs
 import polars as pl
+import polars.selectors as cs
 
 from ...errors import LogError, ParameterError, plain_words
 from ...log.questions import LIFECYCLE
@@ -214,6 +215,9 @@ class Examination:
 
     def of_table(self, table: pl.DataFrame) -> list[str]:
         """Examine columns and rows; return the columns that may identify a person."""
+        if nested := table.select(cs.nested()).columns:
+            self.findings.append(Observation("columns", f"not read, because of their types: {', '.join(nested)}"))
+        table = table.drop(nested).with_columns(cs.binary().cast(pl.String, strict=False))
         search = ColumnSearch(table, attrs.evolve(self.reading, case=None) if self._is_xes else self.reading)
         found = search.find()
         self.findings += search.findings

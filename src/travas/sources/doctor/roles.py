@@ -13,7 +13,7 @@ import attrs
 import polars as pl
 
 from ...errors import number_of
-from ..columns import candidates, is_name_type, is_ordered, person_columns, plain, recognised
+from ..columns import candidates, is_name_type, person_columns, plain, recognised
 from ..instants import TIME, recognised_instants
 from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Reading, spellings
 from .diagnosis import Observation, ObservationLevel, ReadingChoice
@@ -164,7 +164,7 @@ class ColumnSearch:
         counts = {
             name: self._sample[name].n_unique()
             for name in names
-            if name not in used and not (kinds[name].is_float() or kinds[name].is_temporal() or kinds[name].is_nested())
+            if name not in used and not (kinds[name].is_float() or kinds[name].is_temporal())
         }
         fit = [name for name, different in counts.items() if 1 < different < max(self._sample.height, 3)]
         return sorted(fit, key=lambda name: counts[name], reverse=most)
@@ -188,12 +188,7 @@ class ColumnSearch:
         if not found:
             return
         name, ends = found[0], self._ends.get(found[0], ())
-        try:
-            counts = self.table[name].cast(pl.String).fill_null("").value_counts(sort=True)
-        except pl.exceptions.PolarsError:
-            kind = self.table.schema[name]
-            self._note("columns", f"column {name!r} has the type {kind}, whose values are not names", "problem")
-            return
+        counts = self.table[name].cast(pl.String).fill_null("").value_counts(sort=True)
         shown = ", ".join(f"{str(text)[:20] or 'none'} {number:,}" for text, number in counts.head(6).iter_rows())
         if not ends:
             self._note("lifecycle", f"column {name!r}: {shown}; all events are read")
@@ -214,12 +209,8 @@ class ColumnSearch:
         for name in person_columns(self.table.columns):
             if self.case is None or name in (self.case, self.activity):
                 continue
-            columns = {"case": self.table[self.case], "person": self.table[name]}
-            try:
-                pairs = pl.DataFrame({role: column.cast(pl.String) for role, column in columns.items()}).drop_nulls()
-            except pl.exceptions.PolarsError:  # lists, or bytes that are not UTF-8
-                continue
-            pairs = pairs.filter(pl.col("person") != "").unique()
+            pairs = pl.DataFrame({"case": self.table[self.case], "person": self.table[name]}).cast(pl.String)
+            pairs = pairs.drop_nulls().filter(pl.col("person") != "").unique()
             cases, persons = pairs["case"].n_unique(), pairs["person"].n_unique()
             if several := pairs.group_by("case").len().filter(pl.col("len") > 1).height:
                 text = f"{number_of(several, 'cases')} with several values: it is not one person per case"
@@ -270,34 +261,20 @@ class RowChecks:
             return
         names: dict[str, pl.Series] = {}
         for role, name in ((_CASE, case), (_ACTIVITY, activity)):
-            try:
-                if not is_name_type(table.schema[name]):
-                    raise pl.exceptions.InvalidOperationError
-                names[role] = _emptied(table[name].cast(pl.String))
-            except pl.exceptions.PolarsError:
-                yield self._unfit(name, "not exact names", "text", role)
+            if not is_name_type(kind := table.schema[name]):
+                text = f"column {name!r} has the type {kind}, whose values are not exact names; convert it to text"
+                yield Observation("columns", text, "problem", role)
                 return
+            names[role] = _emptied(table[name].cast(pl.String))
         counted = {
             role: column.alias(role).drop_nulls().value_counts(sort=True, name=_NUMBER)
             for role, column in names.items()
         }
         cases, activities = counted[_CASE].height, counted[_ACTIVITY].height
         yield Observation("size", f"{number_of(cases, 'cases')}, {number_of(activities, 'activities')}")
-        if time is not None and not is_ordered(table.schema[time]):
-            yield self._unfit(time, "not times", "a timestamp", "timestamp")
-        elif time is not None and (moments := self._moments(time)) is not None:
+        if time is not None and (moments := self._moments(time)) is not None:
             yield from self._order(names[_CASE], names[_ACTIVITY], moments)
         yield from _spellings(counted[_ACTIVITY])
-        for role, values in counted.items():
-            if number := int(values.filter(pl.col(role).str.strip_chars() != pl.col(role))[_NUMBER].sum()):
-                text = f"{number_of(number, 'cells')} of the {role} begin or end with a blank, a part of the name"
-                yield Observation("spelling", text, "choice")
-
-    def _unfit(self, name: str, what: str, remedy: str, field: str) -> Observation:
-        text = (
-            f"column {name!r} has the type {self._table.schema[name]}, whose values are {what}; convert it to {remedy}"
-        )
-        return Observation("columns", text, "problem", field)
 
     def _missing(self, needed: list[str]) -> Iterator[Observation]:
         people = [name for name in (self.reading.unit, *self._search.people) if name in self._table.columns]
