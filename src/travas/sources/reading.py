@@ -291,7 +291,10 @@ class Reading:
         if self.by is not None and not self.segments:
             yield "segments", f"by is {self.by!r} but segments is not set; list its values, without looking at the log"
         if self.unit is not None and self.duplicate_cases == "separate":
-            yield "duplicate_cases", "unit is set but duplicate_cases is 'separate': cases have no unique names; use 'merge'"
+            yield (
+                "duplicate_cases",
+                "unit is set but duplicate_cases is 'separate': cases have no unique names; use 'merge'",
+            )
 
     @property
     def privacy_unit(self) -> PrivacyUnit:
