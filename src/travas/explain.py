@@ -93,8 +93,8 @@ COUNT_IN_FILE: dict[str, str] = {
 """What the counts of released variants in a file are, by `frequencies`; `noun` is what they are numbers of."""
 
 MISSING_RESTS_ON = (
-    "if the number of rare variants follows Zipf's law. The release does not show how many rare variants the log has: a log "
-    "with more single cases than that lacks more, and the release would look the same"
+    "if the number of rare variants follows Zipf's law. The release does not show how many rare variants the log has: if "
+    "there are more, more is missing, and the release would look the same"
 )
 
 
@@ -260,11 +260,12 @@ def pairs(mechanism: Mechanism, person: str = PERSON) -> str:
 
 
 def original_cases(release: Release, person: str = PERSON) -> str:
-    """Return what a measured number of cases counts: with a unit or a segment, not all cases of the log."""
-    unit, segment = release.mechanism.unit, " of the segment" if release.segment else ""
+    """Return what a measured number of cases counts: with a unit, a segment or a period, not all cases of the log."""
+    unit, period = release.mechanism.unit, (release.reading or {}).get("period")
+    of = " of the segment" * bool(release.segment) + (f" of {period['name']}" if period else "")
     if unit.is_case:
-        return f"cases{segment} in the original log"
-    return f"counted cases{segment} (at most {unit.max_cases} per {person})"
+        return f"cases{of} in the original log"
+    return f"counted cases{of} (at most {unit.max_cases} per {person})"
 
 
 def of_missing(estimate: Estimate | None, noun: str) -> str | None:
@@ -361,7 +362,7 @@ def _measurements_in_words(mechanism: GaussianMechanism) -> tuple[str, ...]:
     for stage in mechanism.noise.calibration.stages:
         selected = f", released above {stage.threshold:,}" if stage.selection is not None else ""
         if stage.ramp is not None:
-            selected = f", released by chance from {stage.ramp.first:,} noisy cases on, surely from {stage.ramp.end:,}"
+            selected = f", released by chance from {stage.ramp.first:,} noisy cases on, always from {stage.ramp.end:,}"
         lines.append(
             f"{stage.name}: a case adds at most {stage.contribution:,}{selected}; noise of {stage.deviation:.1f} cases"
         )

@@ -236,7 +236,7 @@ def run(
             caution(text)
         mechanism = _fitting(request, variants)
         logs = segments(variants, request.reading)
-        for text in _unmatched(request, variants, logs):
+        for text in unmatched(request.reading, variants, named_by_rules(mechanism), logs):
             caution(text)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
@@ -261,9 +261,9 @@ def run(
     return outcome
 
 
-def _unmatched(request: Request, variants: Log, logs: Sequence[Log]) -> Iterator[str]:
+def unmatched(reading: Reading, variants: Log, of_rules: Sequence[str] = (), logs: Sequence[Log] = ()) -> Iterator[str]:
     """Say which stated names the log does not have. Confidential."""
-    reading, stated = request.reading, {"rules": named_by_rules(request.mechanism)}
+    stated = {"rules": of_rules}
     found = {each if isinstance(each, str) else each[0] for each in variants.alphabet}
     if reading.period is not None and reading.abstraction == FULL:
         stated["end_activity"] = reading.period.end_activity

@@ -60,3 +60,27 @@ def test_inconsistent_budgets_are_refused(words: tuple[object, ...], travas: Run
     ran = travas("budget", "create", *words)
     assert ran.code == 2 and len(ran.err.splitlines()) == 1
     assert not ledger_path.exists() or Ledger(ledger_path).accounts() == []
+
+
+def test_what_a_release_without_an_established_guarantee_cost_is_not_known(
+    travas: Run, small_csv: Path, tmp_path: Path
+) -> None:
+    assert travas("budget", "create", "study", "--no-limit").code == 0
+    words = ("--epsilon", 1, "--delta", "1e-6", "--dataset", "study", "--max-length", 3, "--prune", 2)
+    files = tmp_path / "first.json", tmp_path / "second.json"
+    for mechanism, path in zip(("optimal", "sacofa"), files, strict=True):
+        chosen = (
+            "--mechanism",
+            mechanism,
+            "--guarantee",
+            "not required",
+            *(words if mechanism == "sacofa" else words[:6]),
+        )
+        ran = travas("anonymize", small_csv, "-o", path, *chosen)
+        assert ran.code == 0 and ("not known" in ran.out) == (mechanism == "sacofa")
+    readmes = [Path(f"{path}.README.txt").read_text() for path in files]
+    assert ["differentially private" in text for text in readmes] == [True, False]
+    assert "not known" in travas("budget", "show", "study").out
+    report = tmp_path / "report.html"
+    assert travas("report", files[0], "-o", report, "--dataset", "study").code == 0
+    assert "<td>not known</td>" in report.read_text()

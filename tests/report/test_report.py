@@ -230,3 +230,14 @@ def test_a_synthetic_log_is_reported_with_the_measurements_beside_it(tmp_path: P
 def test_a_report_claims_no_timestamps_that_the_file_does_not_have(tmp_path: Path) -> None:
     kinds = [read_content(*made(tmp_path, suffix)).timestamp_kind for suffix in (".json", ".csv")]
     assert kinds == ["none", "artificial"]
+
+
+def test_values_of_attributes_that_were_found_are_to_be_read(tmp_path: Path) -> None:
+    rows = [f"{case},visit,2025-01-01,w{case % 2},s{case % 2}" for case in range(50)]
+    (tmp_path / "log.csv").write_text("\n".join(["case_id,activity,timestamp,ward,sex", *rows]) + "\n")
+    attributes = "ward", package.Attribute("sex", values=["s0", "s1"])
+    path = package.synthesize(tmp_path / "log.csv", epsilon=1, delta="1e-6", attributes=attributes).write(
+        tmp_path / "s.csv"
+    )
+    text = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html").read_text()
+    assert "the values of ward</strong>" in text

@@ -46,6 +46,14 @@ def test_rules_about_activities_that_are_not_there_are_reported(travas: Run, sta
     assert "Rules about 'vist'" in (folder / "releases" / "2026-01" / "release.json.README.txt").read_text()
     assert "the activity 'vist'; check the spelling" in ran.err
     assert "end_activity: no event that was read has the activity 'gnoe'" in ran.err
+    ran = travas("doctor", "clinic.csv", "--end-activity", "gnoe")
+    assert "no event that was read has the activity 'gnoe'" in ran.out
+
+
+def test_the_cases_of_a_period_are_not_called_those_of_the_log(travas: Run, start: Start) -> None:
+    start(mechanism="map")
+    made = json.loads(travas("release", "--period", "2026-01", "--json").out)
+    assert "cases of 2026-01" in made["content"][0]
 
 
 def test_a_second_run_is_refused_and_says_where_the_first_is(travas: Run, start: Start, folder: Path) -> None:

@@ -130,3 +130,8 @@ def test_the_documentation_shows_what_the_doctor_proposes() -> None:
     out = io.StringIO()
     main(out)
     assert out.getvalue() in (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+
+
+def test_a_log_without_events_has_no_problem(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("case_id,activity,timestamp\n")
+    assert not doctor(tmp_path / "empty.csv").problems

@@ -294,6 +294,12 @@ class Account:
         """Whether a release without an established guarantee was charged."""
         return any(entry.spending.standing is Standing.NOT_ESTABLISHED for entry in self.entries)
 
+    @property
+    def total(self) -> str:
+        """What was spent, in words."""
+        unknown = "not known, because the guarantee of a release is not established"
+        return unknown if self.has_unknown_cost else in_words(self.spent)
+
     def adds_up(self, earlier: Entry, release: Entry) -> bool:
         """Whether a charge is about the same units as a release to this account, so that their costs add up."""
         unit, before = release.spending.unit, earlier.spending.unit

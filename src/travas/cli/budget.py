@@ -49,6 +49,8 @@ def create(
     if unit_columns and unit_name is None:
         raise ParameterError("--unit-columns requires --unit-name; also set --unit-name")
     only_names = unit_name is not None and not limits and not no_limit
+    if not (limits or no_limit or only_names):
+        raise ParameterError("a budget needs --epsilon and --delta; to record releases without a limit, set --no-limit")
     ledger = existing_ledger(project) if only_names else project.ledger()
     if no_limit:
         account = ledger.create_account(name, unit_name=unit_name)
@@ -143,7 +145,7 @@ def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None
         left = left_this_year(account)
         facts.append(account.as_json() | {"left_this_year": left and as_plain(left)})
         once = "; of different periods only the largest one counts" if account.has_periods else ""
-        rows = [("releases", f"{len(account.entries):,}"), ("sum", f"{numbers(*account.spent)}{once}")]
+        rows = [("releases", f"{len(account.entries):,}"), ("sum", f"{account.total}{once}")]
         if account.unit is not None:
             rows.append(("unit", f"one {account.unit_name}: {', '.join(account.unit_columns) or 'no column yet'}"))
         if account.budget is not None:

@@ -119,7 +119,7 @@ def release_parts(released: Release, output: Path, cases: int | None) -> Iterato
 
 
 def _charge(account: Account) -> list[Table | str]:
-    charged_releases = f"{number_of(len(account.entries), 'releases')}, {explain.numbers(*account.spent)} in total"
+    charged_releases = f"{number_of(len(account.entries), 'releases')}, in total {account.total}"
     name = account.name or "none (counted by location)"
     rows = [("data set", name), ("charged", charged_releases), ("budget", account.remainder)]
     only_here = (

@@ -123,6 +123,7 @@ def _answered(project: Project, name: str) -> Project:
 def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool) -> None:
     """Examine the log of a project, print what was found and, if there is an output, write the project with it."""
     from ..outputs.atomic import check_target
+    from ..pipeline import unmatched
     from ..settings.series import with_period
     from .output import log_size
 
@@ -131,7 +132,7 @@ def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool)
         project.text()  # refuses a password before the log is opened
     read_log, diagnosis = _read(project, _examined(project))
     draft = _draft(project, diagnosis, output or Path("travas.toml"))
-    with_period(draft)  # refuses periods without a rule that closes a case
+    reading = with_period(draft).reading()  # refuses periods without a rule that closes a case
     if output is not None:
         draft.save(output, existing(force))
     facts = diagnosis.as_json() | {"project": output and str(output), "next": output and _release_command(output)}
@@ -140,7 +141,7 @@ def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool)
         unit = {"unit": read_log.unit.name, "max_cases": read_log.unit.max_cases, "counted": read_log.counted}
         facts["size"] = asdict(read_log.summary()) | unit | {"notes": list(read_log.notes)}
         parts += [Table(CONFIDENTIAL_HEADING, log_size(read_log), "yellow")]
-        parts += [f"{CONFIDENTIAL} {note}" for note in read_log.notes]
+        parts += [f"{CONFIDENTIAL} {note}" for note in (*read_log.notes, *unmatched(reading, read_log))]
     answer(as_json, facts, *parts, *_found(diagnosis, draft, output), _NOT_PROPOSED)
 
 

@@ -18,7 +18,7 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
 
     Links are followed, also inside folders. Its guarantee file and README are checked as well.
     """
-    targets = release_files(output, "synthetic log")
+    targets = release_files(output, "synthetic log")[::-1]
     for log in map(Path, inputs):
         check_not_same(targets, [log], "the log itself")
         is_glob = not log.is_dir() and _is_glob(log)

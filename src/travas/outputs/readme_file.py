@@ -55,12 +55,14 @@ def release_files(release: Path, kind: Kind = "variants") -> tuple[Path, ...]:
 def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     """Return the text of the README: public facts only."""
     mechanism = release.mechanism
+    has_guarantee = release.guarantee.standing is not Standing.NOT_ESTABLISHED
+    kind = "a differentially private release" if has_guarantee else "a release WITHOUT an established guarantee"
     segment = [
         f"Only cases with {release.segment} were counted. The files of all segments were released together: ε and δ hold "
         "for all of them."
     ]
     lines = [
-        f"{path.name}: a differentially private release of an event log, made with travas.",
+        f"{path.name}: {kind} of an event log, made with travas.",
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
@@ -103,7 +105,7 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
         if attribute.is_number and attribute != SERVICE_TIMES:
             low, high = (f"{attribute.edges[end]:g}" for end in (0, -1))
             lines.append(
-                f"{attribute.name}: every value of {high} or more is written as {high}, every value below {low} as the same "
+                f"{attribute.name}: every value of {high} or more is written as {high}, and every value below {low} as one "
                 f"number below {low}."
             )
     noise = quality.mostly_noise
@@ -113,7 +115,7 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     measurements = measurements_path(path).name
     return [
         *lines,
-        f"{measurements} has the noisy measurements, which are as public as the log. To generate again, at no cost: "
+        f"{measurements} has the noisy measurements, which are as public as the synthetic log. To generate again, at no cost: "
         f"travas synthesize --from {path.name} --cases N -o OUT",
     ]
 

@@ -102,7 +102,7 @@ def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile 
     """Raise OutputError if a release cannot be written, without changing anything."""
     suffix = _suffix(target, kind, profile)
     files = release_files(target, kind)
-    for file in () if is_interrupted(files) else files:  # the reservation finishes what a killed run began
+    for file in () if is_interrupted(files) else reversed(files):  # the reservation finishes what a killed run began
         check_target(file, existing)
     return suffix
 

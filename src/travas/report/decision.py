@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from .. import explain
+from ..errors import number_of
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
@@ -63,12 +64,12 @@ class Decision:
             false = f"about {round(release.expected_false_pairs, 1):g} of them expected by noise alone"
             return (
                 Figure(f"{max(round(release.total.value), 0):,}", cases),
-                Figure(f"{len(release.activities):,}", "activities"),
-                Figure(f"{len(release.pairs):,}", f"paths from one activity to the next, {false}"),
+                _number(len(release.activities), "activities"),
+                _number(len(release.pairs), f"paths from one activity to the next, {false}"),
             )
         if kind == "process map":
             return ()
-        traces = Figure(f"{self.variants:,}", "variants")
+        traces = _number(self.variants, "variants")
         if isinstance(release, SyntheticRelease):
             measured = f"{explain.original_cases(release, self.person)}: {between(release.quality().cases)}"
             share = Figure(f"{release.share_released:.0%}", explain.SHARE_RELEASED)
@@ -151,6 +152,12 @@ class Decision:
         if most < MANY:
             return f"Fewer than half of the {self.pairs} are covered: use it for the frequent variants only."
         return "It covers the frequent variants; many of the rare ones may be missing."
+
+
+def _number(number: int, what: str) -> Figure:
+    """A figure of this many, in the singular if it is one."""
+    value, _, words = number_of(number, what).partition(" ")
+    return Figure(value, words)
 
 
 def between(number: MeasuredNumber) -> str:

@@ -27,7 +27,14 @@ from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened, step_text
 from ..releases.estimate import keep_curve_of
 from ..releases.process_map import MapRelease
-from ..releases.release import EVENT_LOGS, count_noun, kind_of, name_of
+from ..releases.release import (
+    EVENT_LOGS,
+    count_noun,
+    kind_of,
+    name_of,
+    released_attributes,
+    released_event_attributes,
+)
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
@@ -50,6 +57,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
     graph = directly_follows(content.variants, content.values) if release is None else release_graph(release)
     about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, person, released)
     noun = count_noun(mechanism, person)
+    attributes = (*released_attributes(mechanism), *released_event_attributes(mechanism))
     pairs = () if content.process_map is None else content.process_map.pairs
     values = {
         "content": content,
@@ -79,6 +87,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "node_text": node_text,
         "between": between,
         "activity_names": _activity_names(content),
+        "found_values": [each.name for each in attributes if each.is_selected],
         "released": released,
         "traces": "generalised" if content.is_abstracted else "whole",
         "map_picture": picture_or_reason(graph) if graph.paths else ("", ""),
@@ -127,7 +136,7 @@ def _history(content: ReportContent) -> dict[str, Any]:
         "budget": "; assumed: ".join((account.remainder, *account.assumptions)),
         "rows": [(time, cost.mechanism, as_text(cost.epsilon), as_text(cost.delta)) for time, cost in costs],
         "together": largest if account.has_periods else "Together",
-        "sum": tuple(map(as_text, account.spent)),
+        "sum": ("not known", "") if account.has_unknown_cost else tuple(map(as_text, account.spent)),
     }
 
 

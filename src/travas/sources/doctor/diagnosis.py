@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import attrs
 
+from ...errors import confidential_repr
 from ..reading import DEFAULT_READING, Reading
 
 ObservationLevel = Literal["fact", "choice", "problem"]
@@ -66,6 +67,9 @@ class LogDiagnosis:
     reading: Reading
     choices: tuple[ReadingChoice, ...] = ()
     people: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return confidential_repr(self)
 
     @property
     def problems(self) -> tuple[Observation, ...]:

@@ -108,6 +108,8 @@ class ColumnSearch:
             text = f"column {clocks[0]!r} is a time of day: join it with the date to one column; as it is, events of one day"
             self._note("time", f"{text} are in the order of the file", "choice")
         self.times = times = times_of(column)
+        if not column.len():  # a log without events is released, too
+            return
         if not times.are_times:
             what = f"values such as {times.example[:40]!r} have no known format; set timestamp_format"
             if self._is_clock(name):
