@@ -155,7 +155,6 @@ def test_simple_figures() -> None:
     assert metrics.fake_variants(original, released) == 1
     edges = metrics.directly_follows_difference(original, released)
     assert edges.lost == {("a", "c"): 3} and edges.added == {("x", "b"): 5} and edges.kept == 1
-    assert metrics.trace_lengths(original, released) == {1: (1, 0), 2: (9, 10)}
     assert metrics.top_variants(original, released, 2) == [(("a", "b"), 6, 5), (("a", "c"), 3, 0)]
 
 

@@ -174,7 +174,7 @@ def test_a_reference_model_becomes_rules_and_an_alphabet(tmp_path: Path, monkeyp
         assert rules["follows"] == [f"{x} > {y}" for x, y in ("ab", "ac", "bb", "bc", "bd", "cb", "cc", "cd")]
         with pytest.raises(ParameterError, match="name of a file"):
             Project(project.values, tmp_path, "refuse").mechanism()
-    for name, why in (("missing.pnml", "cannot be read"), ("model.txt", "unsupported file extension")):
+    for name, why in (("missing.pnml", "cannot be read"), ("model.txt", "use a valid .bpmn, .pnml or .ptml")):
         with pytest.raises(ParameterError, match=why) as refused:
             Project(home=tmp_path).with_values(SIGNED | {"reference_model": name}).mechanism()
         assert refused.value.field == "reference_model"

@@ -18,7 +18,6 @@ from ..errors import (
     CONFIDENTIAL_HEADING,
     LogError,
     ParameterError,
-    TravasError,
     confidential_repr,
     number_of,
     shown,
@@ -118,7 +117,6 @@ METRICS = {
     "directly_follows_difference": Metric(
         metrics.directly_follows_difference, "directly-follows steps that are lost or new"
     ),
-    "trace_lengths": Metric(metrics.trace_lengths, "cases by the length of their trace, original and released"),
     "top_variants": Metric(metrics.top_variants, "the most frequent original variants and their counts in both logs"),
     "fitness": Metric(pm4py_models.fitness, "how much of the original the model of the released log can replay"),
     "precision": Metric(pm4py_models.precision, "how little behaviour beyond the original that model allows"),
@@ -145,7 +143,7 @@ def find_metric(name: str) -> Metric:
             field="metrics",
         )
     meaning = (metric.__doc__ or "a metric of another package").strip().split("\n")[0]
-    return Metric(metric, meaning, better=better)
+    return Metric(lambda original, released: float(metric(original, released)), meaning, better=better)
 
 
 @dataclass(frozen=True)
@@ -337,14 +335,14 @@ def _values(
     against: dict[str, Log] = {"full": before}
     if any(metric.original == "abstracted" for metric in selected.values()):
         against["abstracted"] = abstracted(before, after, rules)
-    values = {name: _value(name, metric, against[metric.original], after) for name, metric in selected.items()}
+    values = {name: metric.measure(against[metric.original], after) for name, metric in selected.items()}
     halves = {name: _halves(log) for name, log in against.items()}
     floor = {}
     for name, metric in selected.items():
         one, other = halves[metric.original]
         few = max(len(one), len(other)) <= metric.most_variants
         if one and other and few and isinstance(values[name], int | float):
-            floor[name] = _value(name, metric, one, other)
+            floor[name] = metric.measure(one, other)
     return values, floor
 
 
@@ -415,22 +413,6 @@ def cases_of_pairs(log: Log | Mapping[Trace, int]) -> Counter[StepPair]:
     )
 
 
-def _value(name: str, metric: Metric, original: Any, released: Any) -> Any:
-    """Return the value of a metric. A failure of another package is an error that names the metric, not a bug of travas."""
-    if name in METRICS:
-        return metric.measure(original, released)
-    try:
-        return float(metric.measure(original, released))
-    except (TravasError, MemoryError):
-        raise
-    except Exception as error:  # its message may quote the log
-        raise ParameterError(
-            f"metric is {shown(name)}, which failed with {type(error).__name__}; it must return a number: correct it, or "
-            "use another metric",
-            field="metrics",
-        ) from error
-
-
 def abstracted(original: Log, released: Log, abstractions: Sequence[Abstraction]) -> Log:
     """Return the original as a release under these rules represents it. Confidential.
 
@@ -458,8 +440,6 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, EdgeDifference):
         edges = {key: [[*edge, count] for edge, count in asdict(value)[key].items()] for key in ("lost", "added")}
         return edges | {"kept": value.kept}
-    if name == "trace_lengths":
-        return [{"length": length, "original": counts[0], "released": counts[1]} for length, counts in value.items()]
     if name == "top_variants":
         return [{"activities": trace, "original": count, "released": other} for trace, count, other in value]
     return value

@@ -21,9 +21,10 @@ from itertools import groupby, product
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import polars as pl
 
 from ..budget.policy import check_keys, load_toml, value_of
 from ..errors import LogError, MissingExtraError, OutputError, ParameterError, TravasError, shown
@@ -41,16 +42,13 @@ from ..trusted.numbers import as_text, exact, exact_delta, exact_epsilon, whole_
 from ..trusted.samplers import Seeded
 from .compare import METRICS, MODEL_METRICS, find_metric
 
-if TYPE_CHECKING:
-    import polars as pl
-
 ORIGINAL = "original"
 """The label of the original log compared with itself, which no release can exceed."""
 
 NUMBERS = tuple(
     name
     for name, metric in METRICS.items()
-    if name not in ("directly_follows_difference", "trace_lengths", "top_variants") and metric.original == "full"
+    if name not in ("directly_follows_difference", "top_variants") and metric.original == "full"
 )
 """Metrics with a numeric value."""
 
@@ -401,8 +399,6 @@ def _journal_path(path: Path) -> Path:
 
 def _results(path: Path) -> dict[str, dict[str, Any]]:
     """Return the rows of the results by key."""
-    import polars as pl
-
     if not path.exists():
         return {}
     try:
@@ -419,16 +415,11 @@ def _rows(journal: str) -> tuple[dict[str, dict[str, Any]], int]:
 
 
 def _table(grid: Grid, done: Mapping[str, dict[str, Any]]) -> pl.DataFrame:
-    import polars as pl
-
-    texts = ("log", "unit", "label", "mechanism", "options", "frequencies", "error", "key")
-    types: dict[str, Any] = dict.fromkeys(texts, pl.String) | {"seed": pl.UInt64}
-    types |= dict.fromkeys(("max_cases", "run", "variants", "cases"), pl.Int64)
     order = ("log", "unit", "max_cases", "label", "mechanism", "options", "frequencies", "epsilon", "delta", "run")
     names = (*order, "seed", "variants", "cases", *grid.metrics, "error", "seconds", "key")
-    rows = [done[cell.key] for cell in grid.cells() if cell.key in done]
-    schema = {name: types.get(name, pl.Float64) for name in names}
-    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+    rows = [{name: done[cell.key].get(name) for name in names} for cell in grid.cells() if cell.key in done]
+    types = {"seed": pl.UInt64, "error": pl.String} | dict.fromkeys(("epsilon", "delta", *grid.metrics), pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
 
 
 # ------------------------------------------------------------------------------------------------------ the means
@@ -445,19 +436,16 @@ _KEYS = ("log", "unit", "max_cases", "label", "mechanism", "epsilon", "delta")
 
 def summary(grid: Grid, results: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each log, mechanism, ε, δ and metric: the mean of its runs and the interval of the mean."""
-    import polars as pl
-
     rows = []
     for key, runs in results.group_by(_KEYS, maintain_order=True):
         for metric, most in grid.metrics.items():
-            wanted = runs.filter(pl.col("run") < most)[metric]
-            values = wanted.drop_nulls().to_list()
-            found = (metric, find_metric(metric).better, len(values), wanted.null_count(), *mean_with_interval(values))
+            values = runs.filter(pl.col("run") < most)[metric]
+            known = values.drop_nulls().to_list()
+            found = (metric, find_metric(metric).better, len(known), values.null_count(), *mean_with_interval(known))
             rows.append((*key, *found))
     names = (*_KEYS, "metric", "better", "runs", "failed", "mean", "low", "high")
-    types: dict[str, Any] = dict.fromkeys(("max_cases", "runs", "failed"), pl.Int64)
-    types |= dict.fromkeys(("epsilon", "delta", "mean", "low", "high"), pl.Float64)
-    return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in names}, orient="row")
+    types = dict.fromkeys(("epsilon", "delta", "mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, names, schema_overrides=types, infer_schema_length=None, orient="row")
 
 
 def mean_with_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:

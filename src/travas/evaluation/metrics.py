@@ -184,13 +184,6 @@ def sum_by(numbers: Iterable[tuple[Key, int]]) -> Counter[Key]:
     return sums
 
 
-def trace_lengths(original: Any, released: Any) -> dict[int, tuple[int, int]]:
-    """Return the number of cases of each log by trace length."""
-    logs = both(original, released)
-    before, after = (sum_by((len(trace), count) for trace, count in log.items()) for log in logs)
-    return {length: (before[length], after[length]) for length in sorted(before.keys() | after.keys())}
-
-
 def top_variants(original: Any, released: Any, number: int = 10) -> list[tuple[Trace, int, int]]:
     """Return the most frequent original variants with their counts in both logs."""
     before, after = both(original, released)
