@@ -28,7 +28,7 @@ NAMES = ["b", "B", "a", "A", "ä", "z", "é", "_", "-", " a", "a ", "€", "😀
 ODD = [
     '"', "'", "a,b", "a|b", "a→b", "x\ny", "x\r\ny", "\t", "\\", "\\N", "{events}", "%s", "$1", "NULL", "--", ";", "`", "[]",
 ]  # fmt: skip
-ODD_COLUMNS = {"case_id": 'ca"se {id}', "activity": "acti`vity\n'", "timestamp": "%time:stamp?"}
+ODD_COLUMNS = {"case_id": 'ca"se {id}', "activity": "acti`vity\n'", "timestamp": "^%time:stamp?$"}
 
 
 def random_log() -> pl.DataFrame:
@@ -45,7 +45,7 @@ def twin(frame: pl.DataFrame, reading: Reading) -> dict[Any, int]:
         if not is_read(row, reading):
             continue
         case, time = row[reading.case or "case_id"], row[reading.timestamp or "timestamp"]
-        if isinstance(frame[reading.timestamp or "timestamp"].dtype, pl.Datetime) and time is not None:
+        if isinstance(frame.get_column(reading.timestamp or "timestamp").dtype, pl.Datetime) and time is not None:
             time = row["instant"]
         names = tuple(
             str(v).lower() if isinstance(v, bool) else v if v is None else str(v) for v in (row[a] for a in activities)

@@ -101,9 +101,9 @@ def test_every_engine_gives_the_variants_of_a_plain_twin(
     if reason := GAPS.get((name, engine.__name__)):
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     frame, reading = LOGS[name]
-    times = frame[reading.timestamp or "timestamp"]
+    times = frame.get_column(reading.timestamp or "timestamp").alias("instant")
     exact = times.to_physical() if isinstance(times.dtype, pl.Datetime) else times
-    expected = twin(frame.with_columns(exact.alias("instant")), reading)
+    expected = twin(frame.with_columns(exact), reading)
     found = engine(frame, reading, tmp_path, request)
     assert dict(found.items()) == expected
     assert len(found) == len(expected) and found.counts.sum() == sum(expected.values())

@@ -50,10 +50,11 @@ def time_columns(column: pl.Expr, kind: pl.DataType, timestamp_format: str | Non
 
 def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
     """Parse those texts that are timestamps, to microseconds; other text is null. No text has two of the formats."""
+    texts = texts.alias(TIME)  # its own name, such as ^t$, would be a pattern for Polars
     formats = _ISO_FORMATS if timestamp_format is None else [timestamp_format]
     first = texts.drop_nulls().head(1)
     likely = next((form for form in formats if _parsed(first, form).null_count() == 0), formats[0])
-    parsed = _parsed(texts, likely).alias(TIME)
+    parsed = _parsed(texts, likely)
     for form in formats:
         rest = (parsed.is_null() & texts.is_not_null()).arg_true()
         if rest.is_empty():
