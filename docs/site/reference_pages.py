@@ -21,7 +21,7 @@ GENERATED = "<!-- Made from the code by docs/site/reference_pages.py. -->\n"
 TOPICS = {
     "functions": ("Functions", "What most programs call."),
     "mechanisms": ("Mechanisms", "What is released, and what it costs."),
-    "releases": ("Releases", "What leaves: variants, synthetic logs and process maps."),
+    "releases": ("Releases", "The public results: variants, synthetic logs and process maps."),
     "reading": ("Reading", "From events to variants."),
     "privacy": ("Guarantees and noise", "What decides privacy, and the parameters that it takes."),
     "budgets": ("Budgets and policies", "What several releases cost together."),

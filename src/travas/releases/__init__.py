@@ -1,1 +1,1 @@
-"""What leaves: variants, synthetic logs and process maps, with their estimates."""
+"""The public results: variants, synthetic logs and process maps, with their estimates."""

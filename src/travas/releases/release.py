@@ -211,7 +211,7 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
 
 @dataclass(frozen=True)
 class Release:
-    """What leaves: the public result of a mechanism, with its guarantee.
+    """The public result of a mechanism, with its guarantee.
 
     Attributes:
         mechanism: The mechanism that made it.
