@@ -151,7 +151,7 @@ leaderboard: .venv/installed-bench ## all mechanisms on the public logs, smaller
 	$(BIN)/python benchmarks/leaderboard.py experiments/results docs
 
 tutorials: .venv/installed-test ## executes docs/tutorials again, with their outputs
-	for page in docs/tutorials/*.ipynb; do $(BIN)/python tests/execute_notebook.py $$page $$page || exit 1; done
+	for page in docs/tutorials/*.ipynb; do $(BIN)/python docs/site/execute_notebook.py $$page $$page || exit 1; done
 
 bench-persons: .venv/installed ## noise for persons with several variants, before and after
 	$(BIN)/python benchmarks/persons.py

@@ -28,23 +28,6 @@ def counted(book: Ledger) -> dict[str, int]:
     return {account.label: len(account.entries) for account in book.accounts()}
 
 
-def test_the_output_about_a_charge_does_not_depend_on_the_content_of_the_log(
-    travas: Run, small_csv: Path, tmp_path: Path
-) -> None:
-    """What a release says about its charge must not depend on what is in the log."""
-    text = small_csv.read_text()
-    said = {}
-    for name, content in (("equal", text), ("one case more", f"{text}anna,visit,2025-01-01 08:00:00\n")):
-        path = tmp_path / f"ledger {name}.db"
-        for month, log in (("january", text), ("february", content)):
-            (tmp_path / f"{month}.csv").write_text(log)
-            words = (*SIGNED, "--ledger", path, "--json", "--force", "-o", tmp_path / "out.json")
-            ran = travas("anonymize", tmp_path / f"{month}.csv", *words)
-            said[name, month] = json.loads(ran.out)["ledger"]
-    assert said["equal", "february"] == said["one case more", "february"] == said["equal", "january"]
-    assert said["equal", "february"]["dataset"] is None
-
-
 def test_a_changed_log_and_other_reading_options_share_the_account(
     travas: Run, small_csv: Path, tmp_path: Path, book: Ledger
 ) -> None:

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 from small_charges import HALF, LOG, charge
 
-from conftest import Run
 from travas import (
     Budget,
     BudgetError,
@@ -139,30 +137,6 @@ def test_a_release_of_unknown_cost_is_not_charged_to_a_budget(book: Ledger) -> N
     charge(book, "free", published)
     with pytest.raises(ParameterError, match="free: the guarantee of a release charged to it is not established"):
         book.create_budget("free", epsilon=10, delta="0.1")
-
-
-def test_nothing_is_charged_when_it_fails_before_the_noise(
-    book: Ledger, tmp_path: Path, travas: Run, small_csv: Path
-) -> None:
-    book.create_account("x")
-    with pytest.raises(ParameterError):
-        anonymize(LOG, epsilon=1, delta="1e-6", frequencies="wrong", ledger=book, dataset="x")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="no ledger"):
-        anonymize(LOG, epsilon=1, delta="1e-6", dataset="hospital")
-    parameters = ("--epsilon", 1, "--delta", "1e-6", "-o")
-    (tmp_path / "there.json").write_text("")
-    for words in (
-        (tmp_path / "gone.csv", *parameters, tmp_path / "a.json"),
-        (small_csv, *parameters, tmp_path / "a.doc"),
-        (small_csv, *parameters, tmp_path / "there.json"),
-        (small_csv, *parameters, tmp_path / "no" / "a.json"),
-        (small_csv, *parameters, tmp_path / "a.json", "--dataset", "unknown"),
-        (small_csv, *parameters, tmp_path / "a.json", "--frequencies", "wrong"),
-        (small_csv, *parameters, tmp_path / "a.json", "--ledger", tmp_path / "no" / "l.db"),
-        (small_csv, *parameters, book.path, "--force"),
-    ):
-        assert travas("anonymize", *words).code == 2
-    assert book.history() == []
 
 
 @pytest.mark.parametrize(

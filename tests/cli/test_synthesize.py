@@ -73,8 +73,6 @@ def test_refusals_are_one_line(words: list[str], why: str, travas: Run) -> None:
     assert ran.code == 2 and why in ran.err and len(ran.err.splitlines()) == 1
 
 
-HEAD = "case_id,activity,timestamp\n"
-
 # ---- `travas synthesize` with times and attributes: options, what is said, and what is refused before the charge.
 
 

@@ -183,7 +183,7 @@ TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
 @pytest.mark.slow
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_it_runs(path: Path, tmp_path: Path) -> None:
-    script = ROOT / "tests" / "execute_notebook.py"
+    script = ROOT / "docs" / "site" / "execute_notebook.py"
     command = [sys.executable, str(script), str(path), str(tmp_path / "executed.ipynb")]
     ran = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONWARNINGS": "ignore"})
     assert ran.returncode == 0, ran.stderr

@@ -8,7 +8,6 @@ from pathlib import Path
 import grimp
 import pytest
 
-import travas as package
 from conftest import unmeasured
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,13 +15,6 @@ HEAVY = (
     "starlette", "uvicorn", "polars", "pandas", "pyarrow", "pm4py", "scipy", "sqlite3", "dp_accounting",
     "duckdb", "adbc_driver_manager", "pyspark",
 )  # fmt: skip
-
-
-def test_all_is_sorted_and_true() -> None:
-    assert package.__all__ == sorted(package.__all__)
-    for name in package.__all__:
-        assert getattr(package, name) is not None
-    assert [name for name in dir(package) if not name.startswith("__")] == sorted({*package.__all__} - {"__version__"})
 
 
 def test_there_is_no_cycle_of_imports() -> None:

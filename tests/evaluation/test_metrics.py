@@ -105,16 +105,6 @@ def test_counts_of_any_size() -> None:
             )
 
 
-def test_more_than_a_thousand_activities_and_long_names() -> None:
-    original: PlainLog = {tuple(f"activity number {n + k}" for k in range(3)): 2 for n in range(70_000)}
-    subset = dict(list(original.items())[:40])
-    assert len({a for t in original for a in t}) > 65_536
-    assert metrics.case_coverage(original, subset) == 40 / 70_000
-    some = dict(list(original.items())[-40:])
-    assert relative_log_similarity(subset, some) == pytest.approx(plain_similarity(subset, some), abs=1e-9)
-    assert relative_log_similarity(subset, some) == pytest.approx(0, abs=1e-12)
-
-
 def test_long_traces() -> None:
     """Their distances do not fit into a byte."""
     original: PlainLog = {("a", "b") * 200: 2, ("a",) * 300: 2}

@@ -1,5 +1,6 @@
 """A small log, and the mechanism with parameters at which little of it is lost."""
 
+from collections import Counter
 from typing import Any
 
 from travas import Log
@@ -21,3 +22,8 @@ def synthesis(epsilon: str = "2", delta: str = "0.1", **options: Any) -> Synthes
 
 def outputs_of(log: dict[Trace, int], rule: Synthesis) -> Measurements:
     return rule.measure(Log.from_mapping(log))
+
+
+def norm_squared(vector: Counter[Any]) -> int:
+    """The square of the norm of what a case adds."""
+    return sum(value**2 for value in vector.values())

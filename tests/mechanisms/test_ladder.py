@@ -261,9 +261,6 @@ def test_an_abstraction_of_the_log_comes_first(small_csv: Path) -> None:
     assert list(map(str, release.abstractions)) == ["prefix:2", "prefix:2 | suffix:1"]
 
 
-# ------------------------------------------------------------------------------------------------- the command line
-
-
 # ------------------------------------------------------------------------------------------------ persons
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from silent_noise import without_noise
+from small_synthesis import SMALL, norm_squared
 
 from exact_losses import is_standard_normal
 from travas import Log, ParameterError, Standing
@@ -28,9 +29,6 @@ from travas.trusted.guarantee import PrivacyUnit
 from travas.trusted.samplers import Seeded
 from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 
-SMALL: dict[Trace, int] = {
-    tuple("abc"): 40, tuple("abbc"): 9, tuple("acb"): 7, tuple("ad"): 5, tuple("abcabc"): 6, ("e",): 3, tuple("abeed"): 12,
-}  # fmt: skip
 STRANGERS: dict[str, Trace] = {
     "known activities": tuple("dcba"),
     "one new activity": ("z",),
@@ -75,10 +73,6 @@ def added(trace: Trace, outputs: MapMeasurements, rule: ProcessMap) -> dict[str,
         cap = max(1, min(2 * outputs.cap, 2 * len(outputs.activities)))
         result["rework"] = Counter(dict.fromkeys(touched, isqrt(delta["rework"] ** 2 // max(cap, len(touched)))))
     return result
-
-
-def norm_squared(vector: Counter[Any]) -> int:
-    return sum(value**2 for value in vector.values())
 
 
 RULES = {

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from silent_noise import without_noise
-from small_synthesis import SMALL, outputs_of, synthesis
+from small_synthesis import SMALL, norm_squared, outputs_of, synthesis
 
 from exact_losses import is_standard_normal
 from travas import Log
@@ -91,10 +91,6 @@ def added(trace: Trace, outputs: Measurements, rule: Synthesis) -> dict[str, Cou
         if (before, state) in pairs:
             result["refinement"][before, state, symbol] += refined
     return result
-
-
-def norm_squared(vector: Counter[Any]) -> int:
-    return sum(value**2 for value in vector.values())
 
 
 RULES = {

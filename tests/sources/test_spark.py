@@ -141,10 +141,7 @@ def test_frames_tables_and_queries(spark: Any, singletons: Path, travas: Run, tm
     [
         ("spark:", Reading(), "needs exactly one of spark:PATH"),
         ("spark://cluster:7077", Reading(), "set the master with spark-submit"),
-        ("spark:/log", Reading(table="events"), "needs exactly one of spark:PATH"),
         ("spark:/no/such", Reading(), r"the Spark job failed \(PATH_NOT_FOUND\)"),
-        ("spark:", Reading(table="nothing"), r"the Spark job failed \(TABLE_OR_VIEW_NOT_FOUND\)"),
-        ("spark:", Reading(query="SELEC 1"), "PARSE_SYNTAX_ERROR"),
         ("spark:", Reading(query="DROP TABLE nothing"), "PARSE_SYNTAX_ERROR"),
         ("spark:", Reading(query="SELECT 1; SELECT 2"), "PARSE_SYNTAX_ERROR"),
         ("spark:", Reading(query="SELECT 1 AS case_id, 'a' AS activity, now() AS timestamp", ties="file"), "no order"),

@@ -1,5 +1,4 @@
 import gzip
-from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 
@@ -151,28 +150,6 @@ def test_timestamps_of_a_given_format(path: Path) -> None:
     assert variants(path, Reading(timestamp_format="%Y-%m-%d %H:%M:%S,%f")) == {("a", "b"): 1}
     with pytest.raises(LogError, match=r"row 1 .* is not a timestamp of the format '%Y'"):
         variants(path, Reading(timestamp_format="%Y"))
-
-
-def test_frames_of_both_kinds(tmp_path: Path) -> None:
-    start = datetime(2020, 1, 1, tzinfo=UTC)
-    rows = {"case_id": [1, 1, 2], "activity": ["b", "a", "a"], "timestamp": [start + timedelta(1), start, start]}
-    expected = {("a", "b"): 1, ("a",): 1}
-    assert variants(pl.DataFrame(rows)) == expected
-    assert variants(pl.DataFrame(rows).lazy()) == expected
-    assert variants(pd.DataFrame(rows)) == expected
-    assert variants(pd.DataFrame(rows).astype({"case_id": str, "activity": "category"})) == expected
-    for name in ("^a$", "*", "case", "time", "tie", "activity 0", "count"):
-        odd = pd.DataFrame({"a": [1, 2], name: [1, 1], "activity": ["x", "y"]})
-        assert variants(odd, Reading(order="file", case=name)) == {("x", "y"): 1}
-        assert variants(pl.from_pandas(odd), Reading(order="file", case=name)) == {("x", "y"): 1}
-    numbered = pd.DataFrame({0: [1, 1], 1: ["a", "b"]})
-    assert variants(numbered, Reading(order="file", case="0", activity=("1",))) == {("a", "b"): 1}
-    with pytest.raises(LogError, match="two columns are named 'activity'"):
-        variants(csv(tmp_path / "twice.csv", "case_id,activity,activity\n1,a,b\n"), BY_FILE)
-    with pytest.raises(LogError, match="a Series is not an event log"):
-        variants(pd.Series([1]))
-    with pytest.raises(LogError, match="trace 1 of the list has the type int"):
-        variants([1, 2])
 
 
 def test_parquet_of_every_column_type(tmp_path: Path) -> None:

@@ -72,9 +72,6 @@ def test_names_of_activities_are_text(bench: Bench, tmp_path: Path) -> None:
             assert "<img src=x" not in page and "img src=x" in page
 
 
-# ------------------------------------------------------------------------------------------------ variants
-
-
 # ------------------------------------------------------------------------------------- decisions, files and the log
 
 

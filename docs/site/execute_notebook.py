@@ -1,4 +1,4 @@
-"""Execute a notebook in an empty folder and write it with its outputs: `python tests/execute_notebook.py IN.ipynb OUT.ipynb`.
+"""Execute a notebook in an empty folder and write it with its outputs: `python docs/site/execute_notebook.py IN.ipynb OUT.ipynb`.
 
 `make tutorials` renews the outputs of docs/tutorials in this way, and a test checks that every tutorial still runs.
 """
