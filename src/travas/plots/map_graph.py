@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 
 from .. import explain
 from ..log.calendar import SECOND
@@ -561,6 +560,8 @@ _NO_TIMES: _GeneratedTimes = {}, {}, None
 
 def _generated_times(release: SyntheticRelease, moments: Integers) -> _GeneratedTimes:
     """Quartiles of the generated times of every pair of activities, median service times, and times of all cases."""
+    import polars as pl
+
     traces = [list(map(activity_text, trace)) for trace in release.variants]
     lengths = np.repeat([len(trace) for trace in traces], release.counts)
     ends = np.cumsum(lengths)
