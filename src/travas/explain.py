@@ -210,9 +210,7 @@ def of_delta(delta: Fraction, unit: str, released: Released) -> str:
     return rare if released == "variants of the log" else f"δ is a probability of at most {one_in(delta)}."
 
 
-def meaning(
-    epsilon: Fraction, delta: Fraction, unit: str, released: Released = "variants of the log"
-) -> tuple[str, str]:
+def meaning(epsilon: Fraction, delta: Fraction, unit: str, released: Released) -> tuple[str, str]:
     """Explain ε and δ, one sentence each."""
     return of_epsilon(epsilon, delta, unit), of_delta(delta, unit, released)
 

@@ -191,18 +191,13 @@ class Outcome:
         """The release; with segments, that of the first."""
         return self.releases[0]
 
-    @property
-    def output(self) -> Path | None:
-        """Where it was written; None if it is in memory."""
-        return self.outputs[0] if self.outputs else None
-
     @contextmanager
     def after_release(self) -> Iterator[None]:
         """Turn whatever fails after a charged release into an error which says that the charge stands.
 
         It also says that the release is complete, if it was written.
         """
-        with _charged(self.account, is_complete=self.output is not None):  # a release in memory is lost
+        with _charged(self.account, is_complete=bool(self.outputs)):  # a release in memory is lost
             yield
 
 
@@ -232,11 +227,9 @@ def run(
     with ExitStack() as end, _reserved(request) as outputs:
         _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
-        for text in variants.cautions:
-            caution(text)
         mechanism = _fitting(request, variants)
         logs = segments(variants, request.reading)
-        for text in unmatched(request.reading, variants, named_by_rules(mechanism), logs):
+        for text in (*variants.cautions, *unmatched(request.reading, variants, named_by_rules(mechanism), logs)):
             caution(text)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
@@ -283,8 +276,10 @@ def _enter(phase: Phase, watch: Watch) -> None:
 
 def _targets(request: Request) -> tuple[Path, ...]:
     """The files to write: one for each segment, or one; none for a release in memory."""
-    if request.output is None or request.reading.by is None:
-        return () if request.output is None else (request.output,)
+    if request.output is None:
+        return ()
+    if request.reading.by is None:
+        return (request.output,)
     form = kind_of(request.mechanism), request.profile
     return tuple(segment_path(request.output, value, *form) for value in request.reading.segments)
 

@@ -49,7 +49,7 @@ def test_weak_parameters_are_called_weak(travas: Run, small_csv: Path, tmp_path:
     assert "the protection is weak" in travas("verify", out).out
     assert travas("report", out, "-o", report, "--stated-cases", 26).code == 0
     assert "weak protection" in report.read_text() and "26 stated cases" in report.read_text()
-    for words in (("verify",), ("forecast",), ("forecast", "--kinds"), ("forecast", small_csv)):
+    for words in (("verify",), ("forecast",), ("forecast", small_csv)):
         for cases, number in ((100, 0), (100_001, 1)):
             ran = travas(*words, "--epsilon", 1, "--delta", "1e-6", "--stated-cases", cases, "--json")
             assert ran.out.count("100,001 stated cases") == number

@@ -65,7 +65,7 @@ def test_the_log_itself_is_never_the_output(travas: Run, small_csv: Path) -> Non
     [
         (("verify", "out.guarantee.json", "--epsilon", 1), "remove epsilon"),
         (("verify",), "nothing to verify"),
-        (("forecast", "--kinds", *SIGNED, "--mechanism", "ladder"), "--kinds"),
+        (("forecast", *SIGNED, "--mechanism", "ladder"), "remove the mechanism"),
         (("anonymize", "no-log.csv", *SIGNED, "-o", "out.json", "--stated-cases", "0"), "(option --stated-cases)"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",

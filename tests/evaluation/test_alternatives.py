@@ -44,7 +44,7 @@ def test_trials_show_what_suits_a_log() -> None:
 
 
 def test_on_the_command_line(small_csv: object, travas: Run, ledger_path: object) -> None:
-    ran = travas("forecast", "--kinds", "--epsilon", "0.5", "--delta", "1e-6", "--stated-cases", 800)
+    ran = travas("forecast", "--epsilon", "0.5", "--delta", "1e-6", "--stated-cases", 800)
     assert ran.code == 0 and "With 800 cases at ε = 0.5 a synthetic log is weak" in ran.out
     assert "CONFIDENTIAL" not in ran.out
     ran = travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6")
@@ -52,5 +52,5 @@ def test_on_the_command_line(small_csv: object, travas: Run, ledger_path: object
     facts = json.loads(travas("forecast", small_csv, "--kinds", "--epsilon", 1, "--delta", "1e-6", "--json").out)
     assert facts["confidential"] and set(facts["trials"]) == set(ALTERNATIVES)
     assert not Ledger.default().history()
-    ran = travas("forecast", "--kinds", "--epsilon", 1)
-    assert ran.code == 2 and "--kinds requires one --epsilon and one --delta" in ran.err
+    ran = travas("forecast", "--epsilon", 1)
+    assert ran.code == 2 and "require one --epsilon and one --delta" in ran.err

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import starmap
+from collections.abc import Iterable
+from itertools import chain, starmap
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import typer
 
 from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC, ParameterError, number_of
 from ..releases.release import name_of
-from .console import Rows, Table, answer, bar, named, phases, progress
+from .console import Rows, Table, answer, named, phases, progress
 from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
 
 if TYPE_CHECKING:
@@ -33,21 +34,20 @@ _OF_LOGS = {*READING, "abstractions"} - {"unit", "max_cases"}
 )
 def forecast(
     log: str | None = arg("LOG", "Forecast for this log (confidential). Default: for any log.", None),
-    epsilon: list[str] | None = opt("ε; repeatable. Default with a log: 0.5, 1, 2, 4.", "NUMBER"),
-    delta: list[str] | None = opt("δ; repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", "NUMBER"),
+    epsilon: list[str] | None = opt("ε; with a log repeatable. Default with a log: 0.5, 1, 2, 4.", "NUMBER"),
+    delta: list[str] | None = opt("δ; with a log repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", "NUMBER"),
     abstractions: str | None = opt("With a log: the abstractions to compare, from fine to coarse.", "LIST"),
-    kinds: bool = flag("Compare kinds of release: variants, ladder, synthetic log, map.", "--kinds"),
+    kinds: bool = flag("With a log: try each kind of release on it instead.", "--kinds"),
     as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
-    """Show what a release at (ε, δ) would keep, by case count of a variant. The output is confidential only with a log.
+    """Show what each kind of release at (ε, δ) would keep, and when to use which: variants, ladder, synthetic log, map.
 
-    Supports only the mechanisms optimal and travas: what others keep depends on more than the case count. With --kinds it
-    compares variants, a ladder, a synthetic log and a process map instead, and says when to use which.
+    With a log it shows the shares of its cases and variants that a release of variants would keep, or, with --kinds, what
+    each kind does on it; then the output is confidential. By case count of a variant: travas verify --epsilon --delta.
 
-    Examples: travas forecast --epsilon 1 --delta 1e-6 · travas forecast hospital.xes.gz ·
-    travas forecast --kinds --epsilon 1 --delta 1e-6 --stated-cases 5000
+    Examples: travas forecast --epsilon 1 --delta 1e-6 --stated-cases 5000 · travas forecast hospital.xes.gz
     """
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS
 
@@ -55,56 +55,25 @@ def forecast(
     if log is None:
         for name in {*project.values, *(["abstractions"] if abstractions else [])} & _OF_LOGS:
             raise ParameterError(f"{name} requires a log; pass one, or remove {name}", field=name)
-    if kinds:
+    if kinds or log is None:
         if {*project.values} & {*names_of("mechanism", "rules")}:
-            raise ParameterError("--kinds compares mechanisms with their default options; remove the mechanism")
+            raise ParameterError("kinds of release are compared with default options; remove the mechanism")
         if abstractions or not (epsilon and delta and len(epsilon) == len(delta) == 1):
-            raise ParameterError("--kinds requires one --epsilon and one --delta, without --abstractions")
+            raise ParameterError("kinds of release require one --epsilon and one --delta, without --abstractions")
         _of_kinds(as_json, log, project, epsilon[0], delta[0], cases)
         return
-    if log is None and (not epsilon or not delta):
-        raise ParameterError("--epsilon and --delta are required without a log")
     with progress("building and verifying the noise tables"):
         stated = [{"epsilon": e, "delta": d} for e in epsilon or EPSILONS for d in delta or DELTAS]
         rules = [project.with_values(parameters).mechanism() for parameters in stated]
-    weak = _weak(rules, cases)
-    if log is None:
-        _of_any_log(as_json, rules, weak)
-    else:
-        _of_log(as_json, log, project, rules, abstractions or ABSTRACTIONS, weak)
+    _of_log(as_json, log, project, rules, abstractions or ABSTRACTIONS, _weak(rules, cases))
 
 
-def _weak(rules: list[Mechanism], cases: int | None) -> list[str]:
+def _weak(rules: Iterable[Mechanism], cases: int | None) -> list[str]:
     """The reasons against some parameters, each once."""
     from ..explain import weak_protection
 
-    reasons = [weak_protection(rule.epsilon, rule.delta, cases, rule.unit.noun) for rule in rules]
-    return list(dict.fromkeys(reason for each in reasons for reason in each))
-
-
-def _of_any_log(as_json: bool, rules: list[Mechanism], weak: list[str]) -> None:
-    """Keep probability and interval by case count. Not confidential, because no log is read."""
-    from ..evaluation.forecast import chances
-    from ..explain import meaning, numbers, percent
-    from ..trusted.numbers import as_text
-
-    shown: list[dict[str, Any]] = []
-    parts: list[Table | str] = ["Probability that a variant is released, and the 95 % interval of its cases if it is\n"]
-    for rule in rules:
-        points = chances(rule)
-        kept = [{"cases": at.cases, "kept": float(at.kept), "interval": [at.low, at.high]} for at in points]
-        facts = {"mechanism": name_of(rule), "epsilon": as_text(rule.epsilon), "delta": as_text(rule.delta)}
-        shown.append(facts | {"chances": kept})
-        rows = [
-            (f"{at.cases:,}", bar(float(at.kept)), f"{percent(at.kept)}, {at.low:,} to {at.high:,}") for at in points
-        ]
-        sentences = meaning(rule.epsilon, rule.delta, rule.unit.noun)
-        parts += [
-            Table(f"{name_of(rule)} at {numbers(rule.epsilon, rule.delta)}, by its number of cases", rows),
-            *sentences,
-            "",
-        ]
-    answer(as_json, {"confidential": False, "forecast": shown, "warnings": weak}, *parts, *weak)
+    reasons = (weak_protection(rule.epsilon, rule.delta, cases, rule.unit.noun) for rule in rules)
+    return list(dict.fromkeys(chain.from_iterable(reasons)))
 
 
 def _of_log(

@@ -8,7 +8,6 @@ nothing is charged.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +28,7 @@ from ..mechanisms.mechanism import Mechanism, with_random_bytes
 from ..mechanisms.process_map import ProcessMap
 from ..mechanisms.synthesis import Synthesis
 from ..plots.html import fragment, heading, paragraph, table, warning
-from ..releases.estimate import KeepCurve, intervals, keep_curve_of
+from ..releases.estimate import KeepCurve, keep_curve_of
 from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
 from ..releases.release import Kind, count_noun, counted_of, name_of
 from ..sources.engine import read
@@ -54,35 +53,6 @@ LOOKING = (
     "no guarantee covers. Instead, choose them beforehand, or use a forecast on last year's log or on a similar public "
     "log."
 )
-
-
-@dataclass(frozen=True)
-class Chance:
-    """The probability that a variant of `cases` cases is kept, and a typical interval of its frequency if it is.
-
-    The interval is that of the median noisy count of such a variant.
-    """
-
-    cases: int
-    kept: Fraction
-    low: int
-    high: int
-
-
-def chances(mechanism: Mechanism) -> list[Chance]:
-    """Return keep probabilities and frequency intervals by case count, without a log."""
-    curve = _curve(mechanism)
-    numbers = [cases for cases in curve.numbers_of_cases() if curve.probability(cases)]
-    table, least = curve.table, curve.minimum_cases
-
-    def median(cases: int) -> int:
-        """Return the median of N, given that N ≤ cases."""
-        most = min(cases - least + 1, table.length)
-        half = -(-table.cumulative(most) // 2)
-        return least + bisect_left(range(1, most + 1), half, key=table.cumulative)
-
-    ranges = intervals(curve, tuple(cases - median(cases) + curve.centre for cases in numbers))
-    return [Chance(n, curve.probability(n), low, high) for n, (low, high) in zip(numbers, ranges, strict=True)]
 
 
 @dataclass(frozen=True)

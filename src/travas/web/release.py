@@ -95,7 +95,6 @@ def chosen_kind(project: Project) -> Kind:
 def facts_of(bench: Workbench, draft: Draft) -> Facts:
     """Work out what a page shows besides the settings themselves."""
     project, errors = draft.project, dict(draft.errors)
-    release: Mechanism | None = None
     cases, ring, is_new, privacy, cautions = None, Ring(), False, "", tuple[str, ...]()
     with _told(errors, "" if draft.examined else "log"):
         if draft.error is not None:
@@ -104,14 +103,13 @@ def facts_of(bench: Workbench, draft: Draft) -> Facts:
         cases = project.stated_cases
     with _told(errors):
         release = project.mechanism()
-        project.reading()
-        release.guarantee()
-    if release is not None:
         noun = release.unit.noun
         privacy = explain.promise(release.epsilon, release.delta, noun)
         cautions = explain.weak_protection(release.epsilon, release.delta, cases, noun)
         if project.stated("dataset"):
             ring, is_new = _budget(bench.ledger, draft, release, errors)
+        project.reading()
+        release.guarantee()
     return Facts(*_outlook(project, cases), privacy, cautions, ring, is_new, errors)
 
 

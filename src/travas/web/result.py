@@ -82,8 +82,8 @@ def _cost(record: Record, account: Account | None) -> str:
 
 def _last(bench: Workbench, task: Callable[..., Any], record: Record) -> Job | None:
     """The last job of this kind for a release."""
-    jobs = [job for job in bench.jobs.values() if job.task is task and job.arguments[1].id == record.id]
-    return jobs[-1] if jobs else None
+    jobs = (job for job in reversed(bench.jobs.values()) if job.task is task and job.arguments[1].id == record.id)
+    return next(jobs, None)
 
 
 def _error(job: Job | None) -> str:
