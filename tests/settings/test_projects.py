@@ -214,3 +214,14 @@ def test_init_asks_five_questions_where_nothing_is_stated(
     assert written["period"]["end_activity"] == ["out", "gone"] and written["account"] == {"dataset": "clinic"}
     assert written["reading"]["max_cases"] == 3 and written["privacy"]["epsilon"] == "2"
     assert travas("init", "clinic.csv", "--force", "--set", "epsilon=1").code == 0 and len(asked) == 6
+
+
+def test_paths_of_a_project_in_another_folder_are_those_that_were_typed(travas: Run, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    assert travas("doctor", "clinic.csv", "-o", "sub/travas.toml", "--ledger", "book.db", "--folder", "out").code == 0
+    written = tomllib.loads((folder / "sub" / "travas.toml").read_text())
+    assert written["log"]["log"] == "../clinic.csv" and written["account"]["ledger"] == "../book.db"
+    assert travas("release", "sub/travas.toml").code == 0
+    assert (folder / "book.db").exists() and (folder / "out" / "whole-log" / "report.html").exists()
+    ran = travas("anonymize", "clinic.csv", "--project", "sub/travas.toml", "--ledger", "other.db", "-o", "here.csv")
+    assert ran.code == 0 and (folder / "other.db").exists() and (folder / "here.csv").exists()

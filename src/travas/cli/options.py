@@ -149,14 +149,9 @@ def changes(texts: Iterable[str], available: Iterable[str]) -> dict[str, Any]:
 
 def here(project: Project, stated: Mapping[str, Any]) -> Project:
     """Return a project with values of the command line, whose paths start from the current folder."""
-    from ..sources.files import url_scheme
+    from ..settings.project import Project
 
-    changed = dict(stated)
-    for name, value in stated.items():
-        is_path = setting(name).kind == "file" and project.home != Path()
-        if is_path and isinstance(value, str) and value not in ("-", "default") and not url_scheme(value):
-            changed[name] = str(Path(value).absolute())
-    return project.with_values(changed)
+    return project.with_values(Project().with_values(stated).moved(project.home).values)
 
 
 class _WithoutFlagTypes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -218,15 +217,9 @@ def _read(project: Project, diagnosis: LogDiagnosis) -> tuple[Log | None, LogDia
 
 def _draft(project: Project, diagnosis: LogDiagnosis, file: Path) -> Project:
     """A project in this file: what is set, and how the doctor proposes to read the log, but for what the values leave open."""
-    from ..settings.project import Project as Draft
-
-    log = project.source
-    if not ("://" in log or _is_only_read(log) or Path(log).is_absolute()):  # a path starts from the file's folder
-        log = os.path.relpath(log, file.absolute().parent)
+    moved = project.moved(file.parent)
     periods = {"every": "month", "grace": "7d"} if {"end_activity", "gap"} & set(project.values) else {}
-    return Draft(home=file.parent).with_values(
-        {**_BEGIN, **periods, **diagnosis.settings, **project.values, "log": log}
-    )
+    return moved.with_values({**_BEGIN, **periods, **diagnosis.settings, **moved.values})
 
 
 def _release_command(project: Path) -> str:

@@ -6,6 +6,7 @@ A draft may be incomplete: what is missing is named when a release is to be made
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -197,6 +198,21 @@ class Project:
         """
         return self.home / text
 
+    def moved(self, home: Path) -> Project:
+        """Return the same project in another folder, from which its relative paths then start.
+
+        Args:
+            home: The folder.
+
+        Returns:
+            The project.
+        """
+        paths = (
+            {name: text for name, text in self.values.items() if _is_relative(name, text)} if home != self.home else {}
+        )
+        moved = {name: os.path.relpath(self.path(str(text)), home) for name, text in paths.items()}
+        return attrs.evolve(self, home=home, values={**self.values, **moved})
+
     @property
     def source(self) -> str:
         """The log: a path relative to the project, or a URL as it is."""
@@ -337,6 +353,13 @@ class Project:
 def _toml(value: Value) -> str:
     """Write a value as TOML, whose strings and arrays are those of JSON but for one control character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _is_relative(name: str, value: Value) -> bool:
+    """Whether a value is a relative path."""
+    if "file" not in BY_NAME[name].kind or not isinstance(value, str) or value in ("-", "default"):
+        return False
+    return url_scheme(value) is None and not Path(value).is_absolute()
 
 
 def _has_password(text: str) -> bool:
