@@ -13,9 +13,9 @@ SIGNED = ("--epsilon", "1", "--delta", "1e-3")
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--epsilon", "abc", "--delta", "1e-3"], "epsilon is 'abc', not a number"),
+        (["--epsilon", "abc", "--delta", "1e-3"], "epsilon is 'abc'"),
         (["--epsilon", "1e400", "--delta", "1e-3"], "(option --epsilon)"),
-        (["--epsilon", "1", "--delta", "0"], "prefix-tree supports 0"),
+        (["--epsilon", "1", "--delta", "0"], "prefix-tree also supports 0"),
         (["--epsilon", "1"], "(option --delta)"),
         ([*SIGNED, "--mechanism", "optimal", "--prune", "3"], "optimal has no option prune"),
         ([*SIGNED, "--mechanism", "synthesis"], "use travas synthesize"),
