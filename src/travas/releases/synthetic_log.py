@@ -177,9 +177,5 @@ class SyntheticRelease(ReleasedLog):
 def _generated(measurements: Measurements, seed: int, cases: int | None = None) -> dict[str, Any]:
     """What is generated from measurements, by the names of the fields."""
     made = generate(measurements, seed, cases)
-    return {
-        "variants": tuple(row.trace for row in made),
-        "numbers": tuple(row.cases for row in made),
-        "origins": tuple(row.origin for row in made),
-        "seed": seed,
-    }
+    variants, origins, numbers = (tuple(column) for column in zip(*made, strict=True)) if made else ((), (), ())
+    return {"variants": variants, "numbers": numbers, "origins": origins, "seed": seed}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -79,8 +80,7 @@ class Tilt:
     endings: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Simulated:
+class Simulated(NamedTuple):
     """Generated traces, coded, one after another.
 
     Attributes:
@@ -93,15 +93,6 @@ class Simulated:
     lengths: Integers
     stuck: Booleans
 
-    @classmethod
-    def joined(cls, parts: Sequence[Simulated]) -> Simulated:
-        """The traces of all parts."""
-        return cls(
-            np.concatenate([part.codes for part in parts]),
-            np.concatenate([part.lengths for part in parts]),
-            np.concatenate([part.stuck for part in parts]),
-        )
-
     def keys(self) -> list[bytes]:
         """Every trace as bytes: equal traces have equal keys."""
         size = self.codes.itemsize
@@ -112,11 +103,6 @@ class Simulated:
     def without(self, keys: frozenset[bytes]) -> Simulated:
         """The traces with other keys than these."""
         return self.only(np.array([key not in keys for key in self.keys()], dtype=bool))
-
-    def that_can_end(self, chain: Chain) -> Simulated:
-        """The traces that do not stop where a rule excludes it, because they are stuck or too long."""
-        ends = np.cumsum(self.lengths) - 1
-        return self.only((self.lengths == 0) | chain.can_end[self.codes[ends]]) if len(self.codes) else self
 
     def only(self, kept: Booleans) -> Simulated:
         """Some of the traces."""
@@ -227,16 +213,11 @@ USABLE = 0.1  # the least part of the pool that must not end in a dead end; else
 LARGEST_FACTOR = 10.0  # on the weight of a trace, to agree with the measured lengths
 
 
-@dataclass(frozen=True)
-class SyntheticTrace:
-    """A trace of a synthetic log, how many of its cases have it, and where it comes from."""
-
-    trace: Trace
-    origin: Origin
-    cases: int
+Generated = tuple[Trace, Origin, int]
+"""A trace of a synthetic log, where it comes from, and how many of its cases have it."""
 
 
-def generate(measurements: Measurements, seed: int, cases: int | None = None) -> list[SyntheticTrace]:
+def generate(measurements: Measurements, seed: int, cases: int | None = None) -> list[Generated]:
     """Make a synthetic log: post-processing, from measurements and a seed alone."""
     lengths = Lengths.of(measurements)
     noisy = [value / measurements.contributions[VARIANTS] for _, value in measurements.variants]
@@ -248,13 +229,11 @@ def generate(measurements: Measurements, seed: int, cases: int | None = None) ->
     generated = _generated(measurements, lengths, number, generator(seed)) if number else Counter[Trace]()
     if cases is not None and not generated:  # no trace but the released ones can be generated
         numbers = _apportioned(np.array(noisy), cases)
-    made = [
-        SyntheticTrace(trace, "released", count)
-        for (trace, _), count in zip(measurements.variants, numbers, strict=True)
-        if count
+    made: list[Generated] = [
+        (trace, "released", count) for (trace, _), count in zip(measurements.variants, numbers, strict=True) if count
     ]
-    made += [SyntheticTrace(trace, "generated", count) for trace, count in generated.items()]
-    return sorted(made, key=lambda row: (row.trace, row.origin))
+    made += [(trace, "generated", count) for trace, count in generated.items()]
+    return sorted(made)
 
 
 def _apportioned(weights: Floats, total: int) -> list[int]:
@@ -278,36 +257,32 @@ def _generated(measurements: Measurements, lengths: Lengths, number: int, random
     size = min(max(POOL, 2 * number), LARGEST_POOL)
     blocks = [min(BLOCK, size - start) for start in range(0, size, BLOCK)]
     made = [simulate(chain, tilt, lengths.longest, block, random) for block in blocks]
-    pool = Simulated.joined(made).without(released).that_can_end(chain)
-    sampled, repeats = _resampled(pool, chain, measurements, lengths, number, random)
-    begin = np.cumsum(pool.lengths) - pool.lengths
-    names = measurements.activities
+    pool = Simulated(*map(np.concatenate, zip(*made, strict=True))).without(released)
+    pool = pool.only(pool.lengths > 0)
+    pool = pool.only(chain.can_end[pool.codes[np.cumsum(pool.lengths) - 1]])
+    if pool.stuck.sum() <= (1 - USABLE) * len(pool.stuck):
+        pool = pool.only(~pool.stuck)
     traces: Counter[Trace] = Counter()
-    for index, times in zip(sampled.tolist(), repeats.tolist(), strict=True):
+    if not len(pool.lengths):
+        return traces
+    order, repeats = _resampled(pool, reweighted(pool, chain, lengths, measurements.deviation(LENGTHS)), number, random)
+    begin, names = np.cumsum(pool.lengths) - pool.lengths, measurements.activities
+    for index, times in zip(order.tolist(), repeats.tolist(), strict=True):
         codes = pool.codes[begin[index] : begin[index] + pool.lengths[index]]
         traces[tuple(names[code] for code in codes.tolist())] += times
     return traces
 
 
-def _resampled(
-    pool: Simulated, chain: Chain, measurements: Measurements, lengths: Lengths, number: int, random: Random
-) -> tuple[Integers, Integers]:
-    """Traces of the pool and how often each is used: weighted to agree with the measurements, by systematic resampling."""
-    usable = (pool.lengths > 0) & ~pool.stuck
-    if usable.sum() < USABLE * len(usable):
-        usable = pool.lengths > 0
-    index = np.flatnonzero(usable)
-    if not len(index):
-        return index, index
-    part = pool.only(usable)
-    weights = reweighted(part, chain, lengths, measurements.deviation(LENGTHS))
-    begin = np.cumsum(part.lengths) - part.lengths
-    first, second = part.codes[begin], part.codes[np.minimum(begin + 1, len(part.codes) - 1)]
-    order = np.lexsort((second, first, part.lengths))  # neighbours are similar: sampling is spread over kinds
-    total = np.concatenate([[0.0], np.cumsum(weights[order])]) / weights.sum() * number
+def _resampled(pool: Simulated, weights: Floats, number: int, random: Random) -> tuple[Integers, Integers]:
+    """Traces of the pool and how often each is used, by their weights: systematic resampling."""
+    begin = np.cumsum(pool.lengths) - pool.lengths
+    first, second = pool.codes[begin], pool.codes[np.minimum(begin + 1, len(pool.codes) - 1)]
+    order = np.lexsort((second, first, pool.lengths))  # neighbours are similar: sampling is spread over kinds
+    total = np.concatenate([[0.0], np.cumsum(weights[order])]) * number
     total[-1] = number  # whatever was rounded
-    repeats = np.diff(np.floor(total + random.random()).astype(np.int64))
-    return index[order][repeats > 0], repeats[repeats > 0]
+    reached = np.floor(total + random.random()).astype(np.int64)
+    repeats = reached[1:] - reached[:-1]
+    return order[repeats > 0], repeats[repeats > 0]
 
 
 # ------------------------------------------------------------------------------------------------- weights of a pool
