@@ -20,7 +20,7 @@ from ..log.log import Log
 from ..releases.estimate import Estimate, KeepCurve, estimate, estimate_of, keep_curve_of
 from ..releases.release import VariantRelease
 from ..search.person_tables import GaussianTable, joint_table, verified_noise
-from ..search.table_builders import check_buildable, optimal_table, predicted_length, travas_table
+from ..search.table_builders import check_buildable, optimal_table, travas_table
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
@@ -101,9 +101,7 @@ class PartitionSelection(Mechanism):
 
     @cached_property
     def curve(self) -> KeepCurve:
-        shape = self.person_table if isinstance(self.person_table, GaussianTable) else None
-        longest = predicted_length(self._step.epsilon, self._step.delta) if shape is None else shape.length
-        return KeepCurve(self._table, longest, self.minimum_cases)
+        return KeepCurve(self._table, self.minimum_cases)
 
     def keep_probability(self, cases: int) -> Fraction:
         return self.curve.probability(cases)

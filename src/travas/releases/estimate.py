@@ -15,7 +15,6 @@ from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..trusted.samplers import Floats, Integers
 from ..trusted.tables import NoiseTable
@@ -32,12 +31,10 @@ class KeepCurve:
 
     Attributes:
         build: Builds the table of N; called once, when needed.
-        longest: An upper bound of the length of the table, known before it is built.
         rungs: On a ladder, the names of the rungs that the curve is about; empty elsewhere.
     """
 
     build: Callable[[], NoiseTable]
-    longest: int
     minimum_cases: int = 1
     runs: int = 1
     rungs: tuple[str, ...] = ()
@@ -56,6 +53,22 @@ class KeepCurve:
     def centre(self) -> int:
         """c: the constant that is added to n − N, which is also the smallest noisy count of one run."""
         return self.table.centre() + self.minimum_cases - 1
+
+    @cached_property
+    def _chances(self) -> Floats:
+        """The table in floats, from no case on."""
+        return np.concatenate(([0.0], (self.table.high + self.table.low / 2.0**64) / 2.0**64, [1.0]))
+
+    def _index(self, cases: Integers) -> Integers:
+        return np.clip(cases - self.minimum_cases + 1, 0, self.table.length)
+
+    def kept(self, cases: Integers) -> Floats:
+        """Return π in one run, in floats: the probability that a variant of `cases` cases is released."""
+        return self._chances[self._index(cases)]
+
+    def kept_up_to(self, cases: Integers) -> Floats:
+        """Return Σ π(n) over n ≤ cases."""
+        return np.cumsum(self._chances)[self._index(cases)] + np.maximum(cases - self.always_kept, 0)
 
     @property
     def always_kept(self) -> int:
@@ -133,17 +146,15 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
     """
     if not noisy:
         return Estimate((), (), ())
-    chances = _Chances(curve)
     released = np.array(noisy, dtype=np.int64)
-    values, index, times = np.unique(_binned(released, chances.centre), return_inverse=True, return_counts=True)
-    posterior = _posterior(chances, values, times)
-    counts = np.where(values[index] == released, posterior.counts[index], released)
-    weights = posterior.weights[index]
-    cases, variants = posterior.missing_cases, posterior.missing_variants
+    values, index, times = np.unique(_binned(released, curve.centre), return_inverse=True, return_counts=True)
+    posterior, weights, cases, variants = _posterior(curve, values, times)
+    counts = np.where(values[index] == released, posterior[index], released)
+    weights = weights[index]
     witnesses = weights.sum() ** 2 / (weights**2).sum() if weights.any() else 0.0
     if missing is None:
-        missing = float(min(cases.median, MOST_THRESHOLDS * len(noisy) * chances.centre) * witnesses / (witnesses + 1))
-    unseen = min(variants.median, missing / chances.least)  # a variant has at least this many cases
+        missing = float(min(cases[1], MOST_THRESHOLDS * len(noisy) * curve.centre) * witnesses / (witnesses + 1))
+    unseen = min(variants[1], missing / curve.minimum_cases)  # a variant has at least this many cases
     trust = witnesses / (witnesses + SHARED_BELOW)
     spread = min(1.0, 2 * missing / (missing + float(counts.sum())))
     shares = (1 - trust) * (spread / len(noisy) + (1 - spread) * counts / counts.sum())
@@ -151,12 +162,12 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
         shares += trust * weights / weights.sum()
     return Estimate(
         counts=tuple(counts.tolist()),
-        intervals=_intervals(chances, released),
+        intervals=intervals(curve, noisy),
         spread=_whole(counts + missing * shares),
         missing_cases=missing,
-        missing_cases_interval=cases.interval(missing, len(noisy)),
+        missing_cases_interval=_interval(cases, missing, len(noisy)),
         missing_variants=unseen,
-        missing_variants_interval=variants.interval(unseen, len(noisy)),
+        missing_variants_interval=_interval(variants, unseen, len(noisy)),
     )
 
 
@@ -179,56 +190,22 @@ def estimate_of(
     return measured(noisy, None)
 
 
-class _Chances:
-    """The table as floats: π, and sums of it, at any number of cases."""
-
-    def __init__(self, curve: KeepCurve) -> None:
-        table = curve.table
-        kept = (table.high + table.low / 2.0**64) / 2.0**64
-        self.least, self.centre, self.length = curve.minimum_cases, curve.centre, table.length
-        self._kept = np.concatenate(([0.0], kept, [1.0]))
-        self._sums = np.cumsum(self._kept)
-
-    def kept(self, cases: NDArray[Any]) -> Floats:
-        """Return π: the probability that a variant of `cases` cases is released, which is P[N ≤ cases]."""
-        return np.asarray(self._kept[np.clip(cases - self.least + 1, 0, self.length)])
-
-    def kept_up_to(self, cases: NDArray[Any]) -> Floats:
-        """Return Σ π(n) over n ≤ cases."""
-        beyond = np.maximum(cases - self.least + 1 - self.length, 0)
-        return np.asarray(self._sums[np.clip(cases - self.least + 1, 0, self.length)] + beyond)
+Quantiles = tuple[float, float, float]
+"""The lower end of the 95 % interval of a posterior, its median, and the upper end."""
 
 
-@dataclass(frozen=True)
-class _Quantity:
-    """A positive number by quantiles of its posterior: the median and the 95 % interval."""
+def _posterior(curve: KeepCurve, values: Integers, times: Integers) -> tuple[Floats, Floats, Quantiles, Quantiles]:
+    """The posterior under the prior G(n) ∝ n^−s with excess single cases; s and the excess are integrated on a grid.
 
-    low: float
-    median: float
-    high: float
-
-    def interval(self, estimate: float, released: int) -> Interval:
-        """Return the 95 % interval given the number of released variants; extended to contain the estimate."""
-        spread = math.exp(1.96 * math.sqrt(math.log1p(1 / released)))
-        return min(self.low / spread, estimate), max(self.high * spread, estimate)
-
-
-@dataclass(frozen=True)
-class _Posterior:
-    counts: Floats
-    weights: Floats
-    missing_cases: _Quantity
-    missing_variants: _Quantity
-
-
-def _posterior(chances: _Chances, values: Integers, times: Integers) -> _Posterior:
-    """The posterior under the prior G(n) ∝ n^−s with excess single cases; s and the excess are integrated on a grid."""
-    below = values - chances.centre  # n − N, which is what a noisy count reveals
-    edges = _cells(chances.least, int(below.max()) + chances.least - 1 + chances.length)
+    Of every value the mean true count and the mean number of missing cases for which it stands; of the log the missing
+    cases and variants.
+    """
+    below = values - curve.centre  # n − N, which is what a noisy count reveals
+    edges = _cells(curve.minimum_cases, int(below.max()) + curve.always_kept)
     low, high = edges[:-1] + 1, edges[1:]
     width, cases = high - low + 1, (low + high) / 2
-    kept = (chances.kept_up_to(high) - chances.kept_up_to(low - 1)) / width
-    seen = (chances.kept(high - below[:, None]) - chances.kept(low - 1 - below[:, None])) / width  # P[value | n]
+    kept = (curve.kept_up_to(high) - curve.kept_up_to(low - 1)) / width
+    seen = (curve.kept(high - below[:, None]) - curve.kept(low - 1 - below[:, None])) / width  # P[value | n]
     exponents = np.array(EXPONENTS)[:, None]
     prior = cases**-exponents * width  # variants with n cases: one row per exponent
     tail = (high[-1] + 0.5) ** (1 - exponents) / (exponents - 1)
@@ -248,15 +225,10 @@ def _posterior(chances: _Chances, values: Integers, times: Integers) -> _Posteri
     joint = seen * mixed
     joint /= joint.sum(axis=1, keepdims=True)
     unseen = cases * (1 - kept) / np.maximum(kept, 1e-300)  # cases missing for each one that is kept
-    return _Posterior(
-        counts=joint @ cases,
-        weights=joint @ unseen,
-        missing_cases=_quantity(chance, cautious, missing),
-        missing_variants=_quantity(chance, cautious, variants),
-    )
+    return joint @ cases, joint @ unseen, _quantiles(chance, cautious, missing), _quantiles(chance, cautious, variants)
 
 
-def _quantity(chance: Floats, cautious: Floats, values: Floats) -> _Quantity:
+def _quantiles(chance: Floats, cautious: Floats, values: Floats) -> Quantiles:
     """Return the median of one posterior with the interval of the more conservative one."""
     order = np.argsort(values, axis=None)
 
@@ -265,7 +237,13 @@ def _quantity(chance: Floats, cautious: Floats, values: Floats) -> _Quantity:
         return float(values.ravel()[order[min(int(np.searchsorted(sums, level * sums[-1])), values.size - 1)]])
 
     tail = (1 - CONFIDENCE) / 2
-    return _Quantity(quantile(cautious, tail), quantile(chance, 0.5), quantile(cautious, 1 - tail))
+    return quantile(cautious, tail), quantile(chance, 0.5), quantile(cautious, 1 - tail)
+
+
+def _interval(quantiles: Quantiles, estimate: float, released: int) -> Interval:
+    """The interval, given the number of released variants; extended to contain the estimate."""
+    spread = math.exp(1.96 * math.sqrt(math.log1p(1 / released)))
+    return min(quantiles[0] / spread, estimate), max(quantiles[2] * spread, estimate)
 
 
 def _cells(least: int, most: int) -> Integers:
@@ -283,21 +261,16 @@ def _binned(released: Integers, centre: int) -> Integers:
 
 
 def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Return the 95 % interval of the true count for every noisy count, from the table alone."""
-    return _intervals(_Chances(curve), np.array(noisy, dtype=np.int64))
-
-
-def _intervals(chances: _Chances, released: Integers) -> tuple[tuple[int, int], ...]:
-    """Return for every value the true counts n under which it is not among the 2.5 % extreme values on either side.
+    """The 95 % interval of every noisy count: the true counts n under which it is not among the 2.5 % extreme on either side.
 
     Given that it is kept, N ≤ n has the distribution π(j)/π(n). As π is log-concave, both tails are monotone in n, so
     the counts that are not rejected are an interval, computed by bisection; its coverage is at least 95 %.
     """
     level = (1 - CONFIDENCE) / 2
-    values, index = np.unique(released, return_inverse=True)
-    below = values - chances.centre
-    first = below + chances.least
-    last = below + chances.least - 1 + chances.length
+    values, index = np.unique(np.array(noisy, dtype=np.int64), return_inverse=True)
+    below = values - curve.centre
+    first = below + curve.minimum_cases
+    last = below + curve.always_kept
 
     def least_with(holds: Any) -> Integers:
         low, high = first.copy(), last.copy()
@@ -308,22 +281,16 @@ def _intervals(chances: _Chances, released: Integers) -> tuple[tuple[int, int], 
             low = np.where(open_ & ~accepted, middle + 1, low)
         return low
 
-    lower = least_with(lambda n: chances.kept(n - below) > level * chances.kept(n))
-    beyond = least_with(lambda n: chances.kept(n - below - 1) >= (1 - level) * chances.kept(n))
-    certain = chances.kept(beyond - below - 1) >= (1 - level) * chances.kept(beyond)
+    lower = least_with(lambda n: curve.kept(n - below) > level * curve.kept(n))
+    beyond = least_with(lambda n: curve.kept(n - below - 1) >= (1 - level) * curve.kept(n))
+    certain = curve.kept(beyond - below - 1) >= (1 - level) * curve.kept(beyond)
     upper = np.maximum(np.where(certain, beyond - 1, beyond), lower)
     return tuple(zip(lower[index].tolist(), upper[index].tolist(), strict=True))
 
 
 def _whole(values: Floats) -> tuple[int, ...]:
-    """Round values to whole numbers ≥ 1 with the same rounded total, by largest remainders."""
-    target = max(round(float(values.sum())), len(values))
+    """Round values of 1 or more to whole numbers with the same rounded total, by largest remainders."""
     whole = np.maximum(np.floor(values), 1).astype(np.int64)
-    while (short := target - int(whole.sum())) != 0:
-        rest = values - whole
-        if short > 0:
-            whole[np.argsort(-rest, kind="stable")[:short]] += 1
-        else:
-            can = np.flatnonzero(whole > 1)
-            whole[can[np.argsort(rest[can], kind="stable")[:-short]]] -= 1
+    short = round(float(values.sum())) - int(whole.sum())
+    whole[np.argsort(whole - values, kind="stable")[: max(short, 0)]] += 1
     return tuple(whole.tolist())

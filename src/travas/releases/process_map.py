@@ -12,7 +12,7 @@ from ..errors import ParameterError, number_of
 from ..log.traces import Activity
 from ..synthesis.measurements import MeasuredNumber
 from .map_numbers import MapCounts, MapDurations, MapMeasurements, Quartiles
-from .release import Release, registered
+from .release import Release, later
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,7 +236,7 @@ class MapRelease(Release):
         Returns:
             A Polars data frame.
         """
-        return cast("pl.DataFrame", registered("map table")(self))
+        return cast("pl.DataFrame", later("outputs.map_files", "map_table")(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the pairs as a table, as `to_polars` does.
@@ -259,7 +259,7 @@ class MapRelease(Release):
         Raises:
             MissingExtraError: pm4py is not installed.
         """
-        return cast(Path, registered("map model")(self, Path(path), existing))
+        return cast(Path, later("evaluation.pm4py_models", "write_model")(self, Path(path), existing))
 
 
 def map_release(release: Release) -> MapRelease:

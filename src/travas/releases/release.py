@@ -29,24 +29,9 @@ if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
 
 
-REGISTRY = {
-    "write": "travas.outputs.write:write_release",
-    "polars": "travas.outputs.event_tables:polars_events",
-    "pandas": "travas.outputs.event_tables:pandas_events",
-    "draw": "travas.outputs.map_files:write_picture",
-    "map table": "travas.outputs.map_files:map_table",
-    "html": "travas.report.notebook:release_html",
-    "map model": "travas.evaluation.pm4py_models:write_model",
-}
-
-
-Registered = Literal["write", "polars", "pandas", "draw", "map table", "html", "map model"]
-
-
-def registered(name: Registered) -> Any:
-    """The function of this name, imported when it is first used."""
-    module, function = REGISTRY[name].split(":")
-    return getattr(import_module(module), function)
+def later(module: str, function: str) -> Any:
+    """A function of a module above this one, imported when it is used."""
+    return getattr(import_module(f"travas.{module}"), function)
 
 
 Kind = Literal["variants", "synthetic log", "process map"]
@@ -262,7 +247,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         """The release in a notebook: HTML without scripts, from the release alone."""
-        return cast(str, registered("html")(self))
+        return cast(str, later("report.notebook", "release_html")(self))
 
     def to_polars(self) -> pl.DataFrame:
         """Return an event log with the column names of pm4py, or the pairs of a process map.
@@ -301,7 +286,7 @@ class Release:
         Returns:
             The path of the release.
         """
-        return cast(Path, registered("write")(self, Path(path), existing, profile))
+        return cast(Path, later("outputs.write", "write_release")(self, Path(path), existing, profile))
 
     def draw(self, path: str | Path) -> Path:
         """Draw the process of what was released, as the page of a map shows it at first.
@@ -312,7 +297,7 @@ class Release:
         Returns:
             The path.
         """
-        return cast(Path, registered("draw")(self, Path(path)))
+        return cast(Path, later("outputs.map_files", "write_picture")(self, Path(path)))
 
 
 @dataclass(frozen=True)
@@ -389,10 +374,10 @@ class ReleasedLog(Release):
         return f"Timestamps are {self.about_times}."
 
     def to_polars(self) -> pl.DataFrame:
-        return cast("pl.DataFrame", registered("polars")(self))
+        return cast("pl.DataFrame", later("outputs.event_tables", "polars_events")(self))
 
     def to_pandas(self) -> pd.DataFrame:
-        return cast("pd.DataFrame", registered("pandas")(self))
+        return cast("pd.DataFrame", later("outputs.event_tables", "pandas_events")(self))
 
 
 @dataclass(frozen=True)
