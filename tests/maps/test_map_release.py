@@ -113,9 +113,9 @@ def test_the_cap_is_at_the_quantile_unless_clipping_costs_more_than_noise() -> N
 @pytest.mark.parametrize("activities", [0, 3, 100])
 def test_about_one_pair_is_kept_by_noise_alone(activities: int) -> None:
     cells = (activities + 2) ** 2 - 1
-    expected = cells * 0.5 * math.erfc(cut(activities) / math.sqrt(2))
-    assert expected <= 1.0 + 1e-9 or cut(activities) == 1.5
-    assert cut(100) > cut(3) >= 1.5
+    expected = cells * 0.5 * math.erfc(cut(cells) / math.sqrt(2))
+    assert expected <= 1.0 + 1e-9 or cut(cells) == 1.5
+    assert cut(10_000) > cut(24) >= 1.5
     noisy = np.full((activities + 2, activities + 2), 1 << 40)
     assert not kept_pairs(noisy)[-1, -1] and kept_pairs(noisy).sum() == cells
 

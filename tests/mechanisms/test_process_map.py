@@ -22,7 +22,7 @@ from travas.mechanisms.gaussian import MOST_ACTIVITIES, MOST_KEYS
 from travas.mechanisms.gaussian import coded as coded_traces
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.process_map import ProcessMap
-from travas.releases.map_numbers import MapMeasurements, pair_cells
+from travas.releases.map_numbers import MapMeasurements, pair_cells, rework_cap
 from travas.releases.process_map import MapRelease
 from travas.trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of, size_sums, with_other
 from travas.trusted.guarantee import PrivacyUnit
@@ -137,7 +137,9 @@ def test_fast_sums_are_those_of_the_plain_twin(log: Any, chosen: set[str], cap: 
     rows, columns = [*inner, "START"], [*inner, "END"]
     assert {(rows[i], columns[j]): int(table[i, j]) for i, j in np.argwhere(table)} == dict(expected["pairs"])
     assert not table[~pair_cells(len(activities))].any()
-    often = rework_of(coded).sums(rule.noise.stage("rework"), outputs.rework_cap, 2 * len(activities))
+    often = rework_of(coded).sums(
+        rule.noise.stage("rework"), rework_cap(outputs.cap, len(outputs.activities)), 2 * len(activities)
+    )
     cells = [(name, kind) for kind in ("present", "again") for name in activities]
     assert {cells[index]: int(often[index]) for index in np.flatnonzero(often)} == dict(expected["rework"])
 
@@ -173,7 +175,10 @@ def test_measurements_are_sums_with_the_stated_noise() -> None:
         exact = pairs.sums(rule.noise.stage("pairs"), outputs.cap, cells.size).reshape(cells.shape)
         errors.append((outputs.pairs - exact)[cells])
         errors.append(
-            outputs.rework.ravel() - rework.sums(rule.noise.stage("rework"), outputs.rework_cap, outputs.rework.size)
+            outputs.rework.ravel()
+            - rework.sums(
+                rule.noise.stage("rework"), rework_cap(outputs.cap, len(outputs.activities)), outputs.rework.size
+            )
         )
     drawn = np.concatenate(errors) / STANDARD_DEVIATION
     assert is_standard_normal(drawn) and not any(map(is_standard_normal, (1.03 * drawn, 0.97 * drawn)))

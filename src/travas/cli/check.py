@@ -125,9 +125,7 @@ def _point(point: Point) -> tuple[str, ...]:
 def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
     """Return the keep probability at a dozen case counts; empty if it depends on more than the case count."""
     curve = keep_curve_of(mechanism)
-    if curve is None or curve.rungs:
-        return []
-    return [(cases, float(curve.probability(cases))) for cases in curve.numbers_of_cases()]
+    return [] if curve is None or curve.rungs else curve.points()
 
 
 _OF_REPORTS = ("output", "dataset", "reason", "signed_off_by", "policy", "ledger", "stated_cases")

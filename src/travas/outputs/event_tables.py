@@ -17,7 +17,15 @@ from ..errors import MissingExtraError
 from ..log.escaped_names import escape_cell
 from ..log.options import CaseColumn
 from ..log.traces import Activity
-from ..releases.release import STANDING, START_TIMESTAMP, TIMES_MARK, Profile, ReleasedLog, timestamp_kind
+from ..releases.release import (
+    STANDING,
+    START_TIMESTAMP,
+    TIMES_MARK,
+    Profile,
+    ReleasedLog,
+    about_timestamps,
+    timestamp_kind,
+)
 from ..sources.reading import CASE, TIMESTAMP
 from ..trusted.guarantee import Standing
 
@@ -95,7 +103,7 @@ def _instant(name: str, zone: str) -> pl.Expr:
 
 def notices(release: ReleasedLog) -> dict[str, str]:
     """What a table says about the log as a whole, where it has a place for it."""
-    return {TIMES_MARK: release.about_times} | release.notices
+    return {TIMES_MARK: about_timestamps(release.mechanism)} | release.notices
 
 
 def _values_of(attribute: CaseColumn, written: Callable[[str], str]) -> pl.Series:

@@ -16,7 +16,7 @@ from ..log.escaped_names import ESCAPED, escape_name
 from ..log.options import CASE_PREFIX, CaseColumn
 from ..log.questions import LIFECYCLE
 from ..log.traces import Activity, Trace
-from ..releases.release import TIMES_MARK, ReleasedLog, frequencies_of
+from ..releases.release import TIMES_MARK, ReleasedLog, about_timestamps, frequencies_of
 from ..sources.reading import TIMESTAMP
 from ..trusted.numbers import as_text
 from .event_tables import START, compressed
@@ -71,7 +71,7 @@ def xes_header(release: ReleasedLog) -> str:
     lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns), _date(0), "</global>"]
     names = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(names)}/>')
-    lines += [xes_string("concept:name", release.title), xes_string(TIMES_MARK, release.about_times)]
+    lines += [xes_string("concept:name", release.title), xes_string(TIMES_MARK, about_timestamps(release.mechanism))]
     lines += [xes_string(key, value) for key, value in release.notices.items()]
     if _has_escapes(release):
         lines.append(xes_string(ESCAPED, "escaped"))

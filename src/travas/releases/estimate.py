@@ -22,8 +22,6 @@ from ..trusted.tables import NoiseTable
 if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
 
-_POINTS, _ROWS = 160, 15
-
 
 @dataclass(frozen=True)
 class KeepCurve:
@@ -85,17 +83,11 @@ class KeepCurve:
         numbers = range(1, self.always_kept + 1)
         return 1 + bisect_left(numbers, True, key=lambda cases: self.probability(cases) > share)
 
-    def points(self) -> list[tuple[int, float]]:
-        """Return the curve as points (cases, probability), up to the first number of cases that is always kept."""
-        first, last = self.first_above(Fraction(1, 1000)), self.always_kept
-        start = max(1, min(first - max((last - first) // 8, 2), last))
-        cases = {start + (last - start) * step // _POINTS for step in range(_POINTS + 1)}
-        return [(number, float(self.probability(number))) for number in sorted({1, last} | cases)]
-
-    def numbers_of_cases(self) -> list[int]:
-        """Return up to 15 case counts for a table, from the first that can be kept to the first that always is."""
+    def points(self, number: int = 15) -> list[tuple[int, float]]:
+        """Return up to this many points (cases, probability), from the first that can be kept to the first that always is."""
         first, last = self.first_above(Fraction(0)), self.always_kept
-        return sorted({first + round((last - first) * step / (_ROWS - 1)) for step in range(_ROWS)})
+        cases = sorted({first + round((last - first) * step / (number - 1)) for step in range(number)})
+        return [(each, float(self.probability(each))) for each in cases]
 
 
 Interval = tuple[float, float]

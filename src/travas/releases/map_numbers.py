@@ -84,24 +84,13 @@ class MapMeasurements(NoisySums):
         }
         as_shape(self, {name: shape for name, shape in shapes.items() if getattr(self, name) is not None})
         measured = {name for name in (DURATIONS, REWORK, THROUGHPUT, SERVICE) if getattr(self, name) is not None}
-        if (
-            self.cap not in SIZE_CELLS
-            or {name for name in self.contributions if name != ACTIVITIES} != {SIZES, PAIRS} | measured
-            or (self.durations is None) != (self.duration_pairs is None)
-            or not set(self.activity_sums) <= set(self.activities)
-            or min(self.contributions.values()) <= 0
-            or not all(self.weight(name) > 0 for name in {PAIRS, REWORK} & set(self.contributions))
-        ):
-            raise LogError("the measurements are inconsistent: a stage, the cap or an activity is missing or unknown")
+        if self.cap not in SIZE_CELLS or self.contributions.keys() - {ACTIVITIES} != {SIZES, PAIRS} | measured:
+            raise LogError("the measurements are inconsistent: the cap is unknown, or a stage is missing or unknown")
 
     def weight(self, stage: str) -> int:
         """What a case below the cap adds to every cell of F or R: a noisy sum divided by it is in cases."""
-        return isqrt(self.contributions[stage] ** 2 // (self.cap if stage == PAIRS else self.rework_cap))
-
-    @property
-    def rework_cap(self) -> int:
-        """c_w: the cap of R; a case adds to at most two cells for every activity."""
-        return rework_cap(self.cap, len(self.activities))
+        cap = self.cap if stage == PAIRS else rework_cap(self.cap, len(self.activities))
+        return isqrt(self.contributions[stage] ** 2 // cap)
 
 
 def rework_cap(cap: int, activities: int) -> int:
@@ -151,18 +140,15 @@ def _lost(cap: int, size: int) -> float:
     return max(0.0, 1 - math.sqrt(cap / size))
 
 
-def cut(activities: int) -> float:
-    """How many standard deviations a pair must exceed: about one pair of all is kept by noise alone."""
-    return _cut(int(pair_cells(activities).sum()))
-
-
-def _cut(cells: int) -> float:
+def cut(cells: int) -> float:
+    """How many standard deviations a cell must exceed: about one of all is kept by noise alone."""
     return max(LEAST_CUT, _NORMAL.inv_cdf(1 - min(0.4, FALSE_PAIRS / cells)))
 
 
 def kept_pairs(noisy: Integers) -> Booleans:
     """Which pairs stand out from the noise, by node before and after: a rule on F alone."""
-    return pair_cells(len(noisy) - 2) & (noisy > cut(len(noisy) - 2) * STANDARD_DEVIATION)
+    cells = pair_cells(len(noisy) - 2)
+    return cells & (noisy > cut(int(cells.sum())) * STANDARD_DEVIATION)
 
 
 def timed_pairs(noisy: Integers) -> Integers:
@@ -180,7 +166,6 @@ class MapCounts:
         estimate: The number of cases of every pair, consistent with each other; 0 where a pair is not kept.
         low: The lower ends of the intervals.
         high: The upper ends of the intervals.
-        deviation: The standard deviation of the noise of a pair, in cases.
         expected_false: How many of the kept pairs are expected to be there by noise alone.
         present: For every activity, the number of cases that have it; None if not measured.
         repeated: For every activity, the number of cases that repeat it; None if not measured.
@@ -191,7 +176,6 @@ class MapCounts:
     estimate: Floats
     low: Floats
     high: Floats
-    deviation: float
     expected_false: float
     present: tuple[MeasuredNumber, ...] | None
     repeated: tuple[MeasuredNumber, ...] | None
@@ -212,8 +196,9 @@ class MapCounts:
         consistent = _consistent(values, cells, total.value - bias)
         limit = _limits(activities, total, present)
         estimate = np.clip(np.minimum(consistent, limit), low, high) * kept
-        false_pairs = int(cells.sum()) * (1 - _NORMAL.cdf(cut(activities)))
-        return cls(total, kept, estimate, low, high, deviation, false_pairs, present, repeated)
+        number = int(cells.sum())
+        false_pairs = number * (1 - _NORMAL.cdf(cut(number)))
+        return cls(total, kept, estimate, low, high, false_pairs, present, repeated)
 
 
 def clipping_bias(measurements: MapMeasurements) -> float:
@@ -230,10 +215,9 @@ def _number_of_cases(measurements: MapMeasurements, values: Floats, deviation: f
     """The number of cases: from M, from START and from END, weighted by precision. Every case has one start and one end."""
     sizes, size_deviation = measurements.noisy(SIZES, measurements.sizes)
     once = [float(sizes.sum()), float(values[-1, :-1].sum()) + bias, float(values[:-1, -1].sum()) + bias]
-    variances = [len(SIZE_CELLS) * size_deviation**2, *[(len(values) - 1) * deviation**2] * 2]
-    precisions = [1 / variance for variance in variances]
-    value = math.fsum(number * weight for number, weight in zip(once, precisions, strict=True)) / math.fsum(precisions)
-    radius = TOTAL / math.sqrt(math.fsum(precisions))
+    variances = np.array([len(SIZE_CELLS) * size_deviation**2, *[(len(values) - 1) * deviation**2] * 2])
+    value = float(np.average(once, weights=1 / variances))
+    radius = TOTAL / math.sqrt((1 / variances).sum())
     return MeasuredNumber(max(0.0, value), max(0.0, value - radius - bias), max(0.0, value + radius + bias))
 
 
@@ -265,7 +249,7 @@ def _rework(
         return None, None
     weight = measurements.weight(REWORK)
     deviation = STANDARD_DEVIATION / weight
-    threshold = _cut(max(measurements.rework.size, 1)) * deviation
+    threshold = cut(max(measurements.rework.size, 1)) * deviation
     present, repeated = (
         [_interval(float(value), deviation, bias, total) for value in row] for row in measurements.rework / weight
     )

@@ -364,14 +364,9 @@ class ReleasedLog(Release):
         return "UTC"
 
     @property
-    def about_times(self) -> str:
-        """What the timestamps mean, in words."""
-        return about_timestamps(self.mechanism)
-
-    @property
     def times_in_words(self) -> str:
         """What the timestamps mean, as a sentence."""
-        return f"Timestamps are {self.about_times}."
+        return f"Timestamps are {about_timestamps(self.mechanism)}."
 
     def to_polars(self) -> pl.DataFrame:
         return cast("pl.DataFrame", later("outputs.event_tables", "polars_events")(self))
@@ -398,9 +393,6 @@ class VariantRelease(ReleasedLog):
     frequencies: Frequencies = field(default="estimated", kw_only=True)
 
     operation: ClassVar[str] = "addition and suppression"
-
-    def __post_init__(self) -> None:
-        check_frequencies(self.frequencies)
 
     @classmethod
     def of(

@@ -100,7 +100,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "rules": _rules(content),
         "steps": _steps(content),
         "curve": curve,
-        "curve_picture": Markup("" if curve is None else keep_curve(curve.points(), curve.first_above(HALF), noun)),
+        "curve_picture": Markup("" if curve is None else keep_curve(curve.points(160), curve.first_above(HALF), noun)),
         "history": _history(content),
         "machine": _machine(content),
     }

@@ -10,7 +10,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..errors import LogError
 from ..log.calendar import BLOCKS, WEEK_DAYS, WEEKS_PER_BLOCK
 from ..log.options import OTHER, Attribute, Times, weeks_of
 from ..log.plain import ActivitySums, as_shape, digest_of
@@ -97,10 +96,6 @@ class AttributeCells:
         inner = (f"{low} to {high}" for low, high in pairwise(edges))
         return (f"below {edges[0]}", *inner, f"from {edges[-1]}", None)
 
-    def _check(self, *, holds: bool) -> None:
-        if not holds:
-            raise LogError(f"the measurements of the attribute {self.attribute.name!r} are inconsistent")
-
 
 @dataclass(frozen=True, eq=False)
 class AttributeMeasurements(AttributeCells):
@@ -115,11 +110,7 @@ class AttributeMeasurements(AttributeCells):
     second: Integers
 
     def __post_init__(self) -> None:
-        cells = self.cells
-        measured = cells if self.attribute.is_number else cells - 1
-        self._check(
-            holds=self.first.shape == (measured,) and self.second.shape[:1] == (cells,) and self.second.ndim <= 2
-        )
+        as_shape(self, {"first": (self.cells if self.attribute.is_number else self.cells - 1,)})
 
     @property
     def is_by_last(self) -> bool:
@@ -138,9 +129,6 @@ class EventAttributeMeasurements(AttributeCells):
 
     selected: Integers
     by_activity: Integers
-
-    def __post_init__(self) -> None:
-        self._check(holds=self.selected.shape == (len(self.values) if self.attribute.is_selected else 0,))
 
 
 DURATIONS, THROUGHPUT = "durations", "throughput"
@@ -293,19 +281,6 @@ class Measurements(NoisySums):
         as_shape(self, shapes | {"refinement": (size if self.pairs is None else len(self.pairs), size)})
         for of_events in self.event_attributes:
             as_shape(of_events, {"by_activity": (len(self.activities), of_events.cells)})
-        needed = {VARIANTS, LENGTHS, TRANSITIONS, REFINEMENT}
-        if not needed <= self.contributions.keys() or not all(
-            1 <= value < 1 << 62 for value in self.contributions.values()
-        ):
-            raise LogError("the measurements are inconsistent: a contribution is missing or out of range")
-        if self.pairs is not None and not ((self.pairs >= [0, 1]) & (self.pairs < size)).all():
-            raise LogError("the measurements are inconsistent: a pair is not one of two states")
-        of_last = {measured.second.shape[1] for measured in self.attributes if measured.is_by_last}
-        if not of_last <= {len(self.activities)}:
-            raise LogError("the measurements of an attribute are inconsistent with the activities")
-        names = [*self.activities, *(activity for trace, _ in self.variants for activity in trace)]
-        if len({None if isinstance(name, str) else len(name) for name in names}) > 1:
-            raise LogError("the measurements are inconsistent: activities are made of different numbers of columns")
 
     def codes_of(self, traces: Iterable[Trace]) -> list[Integers]:
         """The indices of the activities of every trace; one more stands for any other activity."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from ..errors import LogError, ParameterError, VerificationError, plain_words, shown
 from ..log.abstraction import FULL, Abstraction
@@ -57,6 +57,10 @@ from ..trusted.samplers import Seeded
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ..mechanisms.gaussian import GaussianMechanism
+
+Measured = TypeVar("Measured", Measurements, MapMeasurements)
 
 _GUARANTEE = guarantee_path(Path("release")).name.removeprefix("release")
 _LABELS = (TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING)
@@ -232,13 +236,21 @@ def open_map(path: str | Path) -> MapRelease:
     return _map_of(load_release_json(Path(path), _NO_RELEASE), Path(path))
 
 
+def _measured_by(mechanism: Mechanism, content: dict[str, Any], kind: type[Measured]) -> Measured:
+    """The measurements of a release: their constants are those of its mechanism."""
+    measurements = measurements_from_plain(content["measurements"], kind)
+    if measurements.contributions != cast("GaussianMechanism", mechanism).contributions:
+        raise LogError("the measurements are inconsistent: their contributions are not those of the mechanism")
+    return measurements
+
+
 def _synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
     with _fields_of("synthetic log", content, source) as (mechanism, stated):
         variants, counts = traces_of(content), whole_numbers(content["counts"])
         origins = texts_of(content["origins"])
         if not len(variants) == len(counts) == len(origins) or not set(origins) <= set(get_args(Origin)):
             raise ValueError
-        measurements = measurements_from_plain(content["measurements"], Measurements)
+        measurements = _measured_by(mechanism, content, Measurements)
         if measurements.rules != getattr(mechanism, "rules", None):
             raise ValueError
         return SyntheticRelease(
@@ -255,7 +267,7 @@ def _synthetic_of(content: dict[str, Any], source: Path) -> SyntheticRelease:
 
 def _map_of(content: dict[str, Any], source: Path) -> MapRelease:
     with _fields_of("process map", content, source) as (mechanism, stated):
-        measurements = measurements_from_plain(content["measurements"], MapMeasurements)
+        measurements = _measured_by(mechanism, content, MapMeasurements)
         if not all(is_activity_of(name, len(stated["columns"])) for name in measurements.activities):
             raise ValueError
         return MapRelease(mechanism, **stated, measurements=measurements)
