@@ -277,6 +277,20 @@ def test_a_changed_json_release_is_refused_in_one_line(kind: str, tmp_path: Path
         assert "Smith" not in str(refused.value) and "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("kind", ["a synthetic log", "a process map"])
+def test_contributions_that_are_not_those_of_the_mechanism_are_refused(kind: str, tmp_path: Path) -> None:
+    """With smaller ones, noise would look like cases."""
+    path = CHANGED[kind](tmp_path).write(tmp_path / "release.json")
+    open_release(path)
+    content = json.loads(path.read_text())
+    constants = content["measurements"]["contributions"]
+    constants |= {name: value // 2 for name, value in constants.items()}
+    path.write_text(json.dumps(content))
+    signed(path)
+    with pytest.raises(LogError, match=r"release\.json"):
+        open_release(path)
+
+
 EDITS: dict[str, tuple[str, Callable[[str], str]]] = {
     "a case less": (".csv", lambda text: "\n".join(line for line in text.split("\n") if not line.startswith("5,"))),
     "the order of rows": (".csv", lambda text: "\n".join([*text.split("\n")[:1], *sorted(text.split("\n")[1:])[::-1]])),

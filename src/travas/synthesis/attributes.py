@@ -7,7 +7,6 @@ start before that. An event never starts before the last one of the same activit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ..log.options import OTHER, SERVICE_TIMES, Attribute, CaseColumn
 from ..log.rules import NO_RULES
 from ..log.traces import Trace
-from ..trusted.samplers import Booleans, Floats, Integers
+from ..trusted.samplers import Floats, Integers
 from ..trusted.stages import Stage
 from .durations import DAY, seconds_at
 from .event_times import hours_closed, opened, rounded, zone_of
@@ -34,14 +33,10 @@ from .randomness import Random, generator
 from .shrinkage import deviating, normalised, uniform
 
 WORTHWHILE = 4.0  # an attribute is measured by last activity if there are this many times as many cases as noise
-STANDS_OUT = (
-    1.5  # a cell is taken as empty below this many standard deviations: a public one, or of all activities together
-)
-DEVIATES = (
-    2.0  # a cell of an activity differs from what is expected of it if it does by more standard deviations than this
-)
-ABSENT = 2.0  # an activity has no service times if they are below, and missing ones above this many standard deviations
+STANDS_OUT = 1.5  # a public cell is taken as empty below this many standard deviations
+KEPT = 2.0  # a cell of an activity has a share of its own above this many standard deviations
 LARGEST_WHOLE = 2**53  # beyond it, floating-point numbers skip whole ones
+ABSENT = 2.0  # an activity has no service times if they are below, and missing ones above this many standard deviations
 HALF = {"second": 0.0, "minute": 30.0, "day": DAY / 2}  # of a unit of times, in seconds
 _CASES, _EVENTS, _STARTS = 2, 3, 4  # streams of random numbers
 
@@ -53,67 +48,47 @@ def number_of_cases(measurements: Measurements) -> float:
     return released + float(lengths.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class FirstMeasurement:
-    """What the first stage measured about an attribute, in cases: a number and a standard deviation for every cell.
+def first_numbers(attribute: Attribute, noisy: Floats, deviation: float, cases: float) -> tuple[Floats, Floats]:
+    """Numbers of cases by cell, and their standard deviations; the number of `other` is what the others leave of all cases."""
+    if attribute.is_number:
+        return noisy, np.full(len(noisy), deviation)
+    rest = max(cases - float(np.maximum(noisy, 0.0).sum()), 0.0)
+    deviations = np.full(len(noisy) + 1, deviation)
+    deviations[-2] *= np.sqrt(len(noisy))
+    return np.r_[noisy[:-1], rest, noisy[-1]], deviations
 
-    Attributes:
-        numbers: The numbers of cases by cell, with noise.
-        deviations: The standard deviation of each.
-        certain: Which cells were selected: they are there, whatever noise says.
-    """
 
-    numbers: Floats
-    deviations: Floats
-    certain: Booleans
-
-    @classmethod
-    def of(cls, attribute: Attribute, noisy: Floats, deviation: float, cases: float) -> FirstMeasurement:
-        """The numbers of the first stage; that of `other` is what the others leave of all cases."""
-        if attribute.is_number:
-            return cls(noisy, np.full(len(noisy), deviation), np.zeros(len(noisy), dtype=bool))
-        rest = max(cases - float(np.maximum(noisy, 0.0).sum()), 0.0)
-        numbers = np.r_[noisy[:-1], rest, noisy[-1]]
-        deviations = np.full(len(numbers), deviation)
-        deviations[-2] = deviation * np.sqrt(len(noisy))
-        certain = (np.arange(len(numbers)) < len(noisy) - 1) & attribute.is_selected
-        return cls(numbers, deviations, certain)
-
-    def shares(self) -> Floats:
-        """Shares of all cells; public cells that do not stand out from the noise are taken as empty."""
-        present = self.certain | (self.numbers > STANDS_OUT * self.deviations)
-        kept = np.where(present, np.maximum(self.numbers, 0.0), 0.0)
-        return normalised(kept, uniform(len(kept)))
-
-    def again(self, second: Floats, deviation: float) -> FirstMeasurement:
-        """The average with a second measurement of the same cells, weighted by precision."""
-        first_precision, precision = 1 / self.deviations**2, 1 / deviation**2
-        total = first_precision + precision
-        return FirstMeasurement(
-            (self.numbers * first_precision + second * precision) / total, 1 / np.sqrt(total), self.certain
-        )
+def shares_of(attribute: Attribute, numbers: Floats, deviations: Floats) -> Floats:
+    """Shares of all cells; public cells that do not stand out from the noise are taken as empty."""
+    present = numbers > STANDS_OUT * deviations
+    present[:-2] |= attribute.is_selected  # these are there, whatever noise says
+    kept = np.where(present, np.maximum(numbers, 0.0), 0.0)
+    return normalised(kept, uniform(len(kept)))
 
 
 def measures_by_last(attribute: Attribute, first: Integers, flow: Measurements, once: Stage, again: Stage) -> bool:
     """Decide, from outputs so far, whether an attribute is measured by last activity."""
     cases, activities = number_of_cases(flow), len(flow.activities)
-    measured = FirstMeasurement.of(attribute, first / once.contribution, once.deviation, cases)
-    values = int((measured.shares() > 0).sum())
+    numbers = first_numbers(attribute, first / once.contribution, once.deviation, cases)
+    values = int((shares_of(attribute, *numbers) > 0).sum())
     return activities > 0 and cases > WORTHWHILE * again.deviation * values * activities**0.5
 
 
-def combined_numbers(measurements: Measurements, measured: AttributeMeasurements) -> FirstMeasurement:
-    """What both stages say about the cells of an attribute, whatever the last activity is."""
-    attribute, noisy = measured.attribute, measurements.noisy
-    once = noisy(first_stage(attribute.name), measured.first)
-    first = FirstMeasurement.of(attribute, *once, number_of_cases(measurements))
-    return first if measured.is_by_last else first.again(*noisy(second_stage(attribute.name), measured.second))
+def combined_numbers(measurements: Measurements, measured: AttributeMeasurements) -> tuple[Floats, Floats]:
+    """Numbers of cases by cell, whatever the last activity is, and their standard deviations: what both stages say."""
+    name, noisy, cases = measured.attribute.name, measurements.noisy, number_of_cases(measurements)
+    numbers, deviations = first_numbers(measured.attribute, *noisy(first_stage(name), measured.first), cases)
+    if measured.is_by_last:
+        return numbers, deviations
+    second, deviation = noisy(second_stage(name), measured.second)
+    precision, other = 1 / deviations**2, 1 / deviation**2
+    return (numbers * precision + second * other) / (precision + other), 1 / np.sqrt(precision + other)
 
 
 def attribute_shares(measurements: Measurements, measured: AttributeMeasurements) -> Floats:
     """The shares of the cells of an attribute by last activity; the last row is for any activity."""
     activities = len(measurements.activities)
-    overall = combined_numbers(measurements, measured).shares()
+    overall = shares_of(measured.attribute, *combined_numbers(measurements, measured))
     if not measured.is_by_last:
         return np.tile(overall, (activities + 1, 1))
     second, deviation = measurements.noisy(second_stage(measured.attribute.name), measured.second)
@@ -165,26 +140,17 @@ def column_of(measured: AttributeCells, cells: Integers, random: Random) -> Case
 def event_shares(measurements: Measurements, measured: EventAttributeMeasurements) -> Floats:
     """The shares of the cells of an attribute by activity; the last row is for any activity.
 
-    A row is expected to be empty, or to be that of all activities together: whichever is estimated to be off by less.
+    Cells of an activity that do not stand out share what stands out of the rest together, as those of all activities do.
     """
     noisy, deviation = measurements.noisy(event_stage(measured.attribute.name), measured.by_activity)
+    least = KEPT * deviation
     overall = noisy.sum(axis=0)
-    kept = np.where(overall > STANDS_OUT * deviation * np.sqrt(max(len(noisy), 1)), overall, 0.0)
+    kept = np.where(overall > least * np.sqrt(max(len(noisy), 1)), overall, 0.0)
     everything = normalised(kept, uniform(measured.cells))
-    noisy = noisy * (everything > 0)
-    empty = _kept(noisy, np.zeros_like(noisy), deviation)
-    alike = _kept(noisy, np.maximum(noisy.sum(axis=1, keepdims=True), 0.0) * everything, deviation)
-    rows = np.where((alike[1] < empty[1])[:, None], alike[0], empty[0])
-    shares = [normalised(row, everything) for row in rows]
-    return np.vstack([*shares, everything])
-
-
-def _kept(noisy: Floats, expected: Floats, deviation: float) -> tuple[Floats, Floats]:
-    """What is expected but for cells that deviate from it, and an unbiased estimate of its squared error, by row."""
-    residual = noisy - expected
-    deviates = np.abs(residual) > DEVIATES * deviation
-    error = np.where(deviates, deviation**2, residual**2 - deviation**2)
-    return np.maximum(np.where(deviates, noisy, expected), 0.0), error.sum(axis=1)
+    rows = np.where((noisy > least) & (everything > 0), noisy, 0.0)
+    rest = noisy.sum(axis=1) - rows.sum(axis=1)
+    rows += np.where(rest > least * np.sqrt(measured.cells), rest, 0.0)[:, None] * everything * (rows == 0)
+    return np.vstack([*(normalised(row, everything) for row in rows), everything])
 
 
 def event_columns(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..log.calendar import SECOND, WEEK_DAYS, zone_offsets
 from ..log.options import Resolution
-from ..log.questions import DURATION_BUCKETS, THROUGHPUT_EDGES
+from ..log.questions import DURATION_BUCKETS, KINDS_OF_DAY, THROUGHPUT_EDGES
 from ..log.rules import NO_RULES, coded_pairs
 from ..log.traces import Trace
 from ..trusted.samplers import Booleans, Floats, Integers
@@ -23,15 +23,13 @@ from .arrivals import Arrivals
 from .durations import DAY, WEEK, DurationShares, quantiles, seconds_at
 from .measurements import (
     EVENT_HOURS,
-    EVENT_WEEKDAYS,
     HOURS,
     START_HOURS,
-    START_WEEKDAYS,
     Measurements,
     TimeMeasurements,
 )
 from .randomness import Random, generator
-from .shrinkage import normalised, shrunk, uniform
+from .shrinkage import deviating, normalised, uniform, walked
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +68,6 @@ HOUR = 3_600
 FIRST_MONDAY = -3 * DAY
 """Monday, 29 December 1969, in seconds from 1970."""
 
-_WEEKDAYS = 1.0
-_HOURS = 0.5
-_HOURS_BY_DAY = 0.3  # how far shares may differ from what is expected: see `shrunk`
-
 
 def hour_of_week(local: Floats | Integers) -> Integers:
     """The hour of the week of wall-clock times in seconds from 1970: 0 is the first hour of Monday."""
@@ -106,8 +100,8 @@ class CalendarShares:
         """The calendar that follows from the measurements."""
         weekend = times.settings.weekend
         noisy = measurements.noisy
-        of_starts = noisy(START_WEEKDAYS, times.start_weekdays), noisy(START_HOURS, times.start_hours)
-        of_events = noisy(EVENT_WEEKDAYS, times.event_weekdays), noisy(EVENT_HOURS, times.event_hours)
+        of_starts = times.start_weekdays, *noisy(START_HOURS, times.start_hours)
+        of_events = times.event_weekdays, *noisy(EVENT_HOURS, times.event_hours)
         is_open = (measurements.rules or NO_RULES).open_hours
         start_hours, event_hours = (
             normalised(_hours(*of_hours, weekend) * is_open, is_open / is_open.sum())
@@ -129,13 +123,12 @@ def _drawn(shares: Floats, number: int, random: Random) -> Integers:
     return np.asarray(np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1))
 
 
-def _hours(by_weekday: tuple[Floats, float], by_hour: tuple[Floats, float], weekend: tuple[int, ...]) -> Floats:
+def _hours(weekdays: Integers, noisy: Floats, deviation: float, weekend: tuple[int, ...]) -> Floats:
     """Shares of the hours of the week: of the weekday, times those of the hour on working days or weekends."""
-    noisy, deviation = by_hour
-    day = shrunk(*by_weekday, uniform(WEEK_DAYS), _WEEKDAYS)
-    any_day = shrunk(noisy.sum(axis=0), deviation * 2**0.5, uniform(HOURS), _HOURS)
-    working, weekends = (shrunk(row, deviation, any_day, _HOURS_BY_DAY) for row in noisy)
-    return np.concatenate([share * (weekends if index in weekend else working) for index, share in enumerate(day)])
+    by_day = normalised(np.maximum(weekdays, 0.0), uniform(WEEK_DAYS))
+    any_day = normalised(walked(noisy.sum(axis=0), deviation * 2**0.5), uniform(HOURS))
+    (working, weekends), _ = deviating(noisy, deviation, np.tile(any_day, (KINDS_OF_DAY, 1)))
+    return np.concatenate([share * (weekends if day in weekend else working) for day, share in enumerate(by_day)])
 
 
 CANDIDATES = 20  # vectors of durations for every case
@@ -303,14 +296,14 @@ class _Clock:
         begin, moment = steps.begin[order], opened(self.zone.to_utc(starts[order]), self.calendar.waits, self.zone)
         going = np.searchsorted(-numbers[order], -np.arange(int(numbers.max(initial=0))), side="left")
         times = np.empty(len(seconds) + len(numbers), dtype=np.int64)
-        shown = self._rounded(moment)
+        shown = rounded(moment, self.zone, self.resolution)
         times[position] = shown
         for index, cases in enumerate(going.tolist()):
             step = begin[:cases] + index
             moved = self._moved(moment[:cases], seconds[step], random)
             moment = np.minimum(moment[:cases] + np.maximum(moved, steps.least[step]), LATEST)
             moment = opened(moment, self.calendar.waits, self.zone)
-            shown = np.maximum(shown[:cases], self._rounded(moment))
+            shown = np.maximum(shown[:cases], rounded(moment, self.zone, self.resolution))
             times[position[:cases] + index + 1] = shown
         return times
 
@@ -325,9 +318,6 @@ class _Clock:
         result = seconds.copy()
         result[long] = ends[np.arange(len(long)), np.minimum(chosen, MOVES - 1)]
         return result
-
-    def _rounded(self, moment: Floats) -> Integers:
-        return rounded(moment, self.zone, self.resolution)
 
 
 def hours_closed(is_open: Booleans) -> Integers:

@@ -205,13 +205,12 @@ def choose_blocks(start_blocks: Integers, contribution: int, deviation: float, r
         begin, end = weeks_of(recorded)
         return np.arange(begin // WEEKS_PER_BLOCK, (end - 1) // WEEKS_PER_BLOCK + 1, dtype=np.int64)
     certain = start_blocks / contribution / deviation > CERTAIN_BLOCK
-    certain[np.argmax(start_blocks)] = True
-    first = last = int(np.argmax(start_blocks))
-    while (before := certain[max(first - 2, 0) : first]).any():
-        first -= 1 if before[-1] else 2
-    while (after := certain[last + 1 : last + 3]).any():
-        last += 1 if after[0] else 2
-    return np.arange(max(first - 1, 0), min(last + 2, BLOCKS), dtype=np.int64)
+    largest = int(np.argmax(start_blocks))
+    certain[largest] = True
+    blocks = np.flatnonzero(certain)
+    runs = np.split(blocks, np.flatnonzero(np.diff(blocks) > 2) + 1)
+    run = next(run for run in runs if largest in run)
+    return np.arange(max(run[0] - 1, 0), min(run[-1] + 2, BLOCKS), dtype=np.int64)
 
 
 VARIANTS, ACTIVITIES, LENGTHS = "variants", "activities", "lengths"

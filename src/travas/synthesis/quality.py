@@ -10,7 +10,7 @@ import numpy as np
 from ..log.calendar import FIRST_MONDAY, WEEKS_PER_BLOCK
 from ..log.questions import DURATION_EDGES, THROUGHPUT_EDGES
 from ..log.traces import Activity
-from ..trusted.contributions import BUCKETS, LENGTH_EDGES
+from ..trusted.contributions import BUCKETS
 from ..trusted.samplers import Booleans, Floats
 from .arrivals import Arrivals
 from .attributes import combined_numbers, event_shares, number_of_cases
@@ -152,9 +152,9 @@ def attribute_quality(measurements: Measurements) -> tuple[AttributeQuality, ...
     """Numbers of cases of all values of all attributes."""
     rows = []
     for made in measurements.attributes:
-        combined = combined_numbers(measurements, made)
-        for value, number, deviation in zip(made.labels, combined.numbers, combined.deviations, strict=True):
-            rows.append(AttributeQuality(made.attribute.name, value, measured(float(number), float(deviation))))
+        numbers, deviations = combined_numbers(measurements, made)
+        for value, number, deviation in zip(made.labels, numbers.tolist(), deviations.tolist(), strict=True):
+            rows.append(AttributeQuality(made.attribute.name, value, measured(number, deviation)))
     return tuple(rows)
 
 
@@ -209,21 +209,6 @@ class PairQuality:
 
 
 @dataclass(frozen=True)
-class LengthQuality:
-    """The number of cases in a length bucket, among those whose variant was not released.
-
-    Attributes:
-        shortest: The least number of events; 0 for cases of which no event could be kept.
-        longest: The largest number of events; None where the bucket is open.
-        cases: The number of cases.
-    """
-
-    shortest: int
-    longest: int | None
-    cases: MeasuredNumber
-
-
-@dataclass(frozen=True)
 class Quality:
     """What the measurements of a synthetic log show, and how far noise may have changed it.
 
@@ -231,7 +216,6 @@ class Quality:
         cases: The number of cases of the original log.
         released_cases: The number of cases whose variant was released as such.
         pairs: Directly-follows pairs of the other cases that are used or can be distinguished from 0, largest weight first.
-        lengths: Lengths of the other cases.
         noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
         durations: Median durations of the measured pairs, all cases included; empty without times.
         throughput: Quantiles of the time from the first to the last event; empty without times.
@@ -244,7 +228,6 @@ class Quality:
     cases: MeasuredNumber
     released_cases: MeasuredNumber
     pairs: tuple[PairQuality, ...]
-    lengths: tuple[LengthQuality, ...]
     noise_share: float
     durations: tuple[DurationQuality, ...] = ()
     throughput: tuple[ThroughputQuality, ...] = ()
@@ -274,17 +257,13 @@ def quality(measurements: Measurements) -> Quality:
     """Intervals and warnings from the measurements alone."""
     released = sum(value for _, value in measurements.variants) / measurements.contributions[VARIANTS]
     released_spread = measurements.deviation(VARIANTS) * len(measurements.variants) ** 0.5
-    noisy, deviation = measurements.noisy(LENGTHS, measurements.lengths)
     all_cases = number_of_cases(measurements)
-    spread = float(np.hypot(released_spread, deviation * BUCKETS**0.5))
+    spread = float(np.hypot(released_spread, measurements.deviation(LENGTHS) * BUCKETS**0.5))
     pairs, noise_share = _pairs(measurements)
     made = Quality(
         cases=measured(all_cases, spread),
         released_cases=measured(released, released_spread),
         pairs=pairs,
-        lengths=tuple(
-            LengthQuality(*_range(bucket), measured(float(value), deviation)) for bucket, value in enumerate(noisy)
-        ),
         noise_share=noise_share,
         attributes=attribute_quality(measurements),
         event_attributes=event_attribute_quality(measurements),
@@ -332,9 +311,3 @@ def _noise_share(chain: Chain, kept: float, allowed: Booleans) -> float:
     """What cells without any case would contribute beyond the bar, relative to everything that is used."""
     expected = chain.deviation * float(np.exp(-(chain.bar[allowed] ** 2) / 2).sum()) / np.sqrt(2 * np.pi)
     return min(1.0, expected / kept) if kept > 0 else 1.0
-
-
-def _range(bucket: int) -> tuple[int, int | None]:
-    if bucket == 0:
-        return 0, 0
-    return LENGTH_EDGES[bucket - 1], LENGTH_EDGES[bucket] - 1 if bucket < BUCKETS - 1 else None

@@ -1,4 +1,4 @@
-"""Noisy tables pulled towards what is expected of them: along a binary tree, or wherever noise explains the difference."""
+"""Noisy tables pulled towards what is expected of them: smooth curves, and rows where noise explains the difference."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ DEVIATES = 2.0  # a cell keeps its own value if it differs from what is expected
 DEVIATES_ALONE = 2.5  # … by more than this where almost nothing is expected
 NEXT_TO_NOTHING = 0.5  # standard deviations
 TAIL = 1.0  # the upper tail of a distribution is taken as empty where its sum is below this many standard deviations
-
-_LEAST_PRIOR = 1e-9
-_LEAST_SPREAD = 0.02  # of the share of a left half: also where the prior is certain
 
 
 def uniform(size: int) -> Floats:
@@ -49,25 +46,6 @@ def deviating(noisy: Floats, deviation: float | Floats, prior: Floats) -> tuple[
     return shares, deviates.any(axis=1) & usable[:, 0]
 
 
-def shrunk(noisy: Floats, deviation: float, prior: Floats, looseness: float) -> Floats:
-    """Shares of ordered cells, from the whole down to single cells along a binary tree.
-
-    At every node the share of its left half is the average of what was measured and of the prior, weighted by precision.
-    So a part of the range that holds much is resolved finely, and one that holds little follows the prior.
-    """
-    levels = _levels(noisy, np.maximum(prior, 0.0) + _LEAST_PRIOR)
-    whole = float(levels[-1][0][0])
-    if whole <= 0:
-        return normalised(np.maximum(prior, 0.0), uniform(len(prior)))
-    shares = np.ones(1)
-    for sums, leaves, expected in reversed(levels[:-1]):
-        left = _left_shares(
-            sums.reshape(-1, 2), leaves.reshape(-1, 2), expected.reshape(-1, 2), shares * whole, deviation, looseness
-        )
-        shares = np.stack([shares * left, shares * (1 - left)], axis=1).ravel()
-    return normalised(shares[: len(noisy)], uniform(len(prior)))
-
-
 def random_walk(precision: Floats, weighted: Floats, rate: float, variance: float) -> tuple[float, Floats]:
     """Numbers in a row that change by independent normal steps, given a normal likelihood of them.
 
@@ -99,19 +77,23 @@ FALLS = (0.4, 0.55, 0.7, 0.8, 0.9, 1.0)
 HEIGHTS = 30
 
 
+def walked(noisy: Floats, deviation: float) -> Floats:
+    """Numbers of ordered cells: a random walk, averaged over variances of its steps by their likelihood."""
+    precision = np.eye(len(noisy)) / deviation**2
+    rate = max(float(np.mean(noisy**2)) - deviation**2, deviation**2 / 16) ** 0.5
+    walks = [random_walk(precision, noisy / deviation**2, rate, change) for change in CHANGES]
+    weights = _likely(np.array([found for found, _ in walks]))
+    return np.asarray(weights @ np.maximum(np.array([mean for _, mean in walks]), 0.0))
+
+
 def smoothed(noisy: Floats, deviation: float) -> Floats:
     """Numbers of ordered cells: a random walk up to the last one that stands out, and a tail that falls after it."""
     strong = np.flatnonzero(noisy > STRONG * deviation)
-    end = int(strong[-1]) + 1 if len(strong) else 0
-    head = np.maximum(noisy[:end], 0.0)
-    if end:
-        precision = np.eye(end) / deviation**2
-        rate = max(float(np.mean(noisy[:end] ** 2)) - deviation**2, deviation**2 / 16) ** 0.5
-        walks = [random_walk(precision, noisy[:end] / deviation**2, rate, change) for change in CHANGES]
-        weights = _likely(np.array([found for found, _ in walks]))
-        head = weights @ np.maximum(np.array([mean for _, mean in walks]), 0.0)
-    highest = max(float(noisy[end - 1]) if end else 0.0, STRONG * deviation)
-    return np.concatenate([head, _falling(noisy[end:], deviation, highest)])
+    if not len(strong):
+        return _falling(noisy, deviation, STRONG * deviation)
+    end = int(strong[-1]) + 1
+    tail = _falling(noisy[end:], deviation, float(noisy[end - 1]))
+    return np.concatenate([walked(noisy[:end], deviation), tail])
 
 
 def _falling(noisy: Floats, deviation: float, highest: float) -> Floats:
@@ -130,32 +112,3 @@ def _likely(logarithms: Floats) -> Floats:
     """Weights in proportion to likelihoods."""
     weights: Floats = np.exp(logarithms - logarithms.max())
     return np.asarray(weights / weights.sum())
-
-
-def _levels(noisy: Floats, prior: Floats) -> list[tuple[Floats, Floats, Floats]]:
-    """Noisy sums, numbers of cells and expected shares of all nodes, from the cells up to the root."""
-    size = 1 << max(len(noisy) - 1, 0).bit_length()
-    level = tuple(np.zeros(size) for _ in range(3))
-    for part, values in zip(level, (noisy, np.ones(len(noisy)), prior), strict=True):
-        part[: len(noisy)] = values
-    levels = [(level[0], level[1], level[2])]
-    while len(levels[-1][0]) > 1:
-        sums, leaves, expected = (part.reshape(-1, 2).sum(axis=1) for part in levels[-1])
-        levels.append((sums, leaves, expected))
-    return levels
-
-
-def _left_shares(
-    sums: Floats, leaves: Floats, expected: Floats, above: Floats, deviation: float, looseness: float
-) -> Floats:
-    """The share of the left half of every node, given what the nodes above leave for it."""
-    both = expected.sum(axis=1)
-    prior = np.where(both > 0, expected[:, 0] / np.where(both > 0, both, 1.0), 0.5)
-    measured = sums.sum(axis=1)
-    whole = np.maximum(np.maximum(measured, above), 1e-9)
-    share = np.clip((sums[:, 0] + (whole - measured) / 2) / whole, 0.0, 1.0)
-    variance = ((1 - prior) ** 2 * leaves[:, 0] + prior**2 * leaves[:, 1]) * (deviation / whole) ** 2
-    precision = 1 / np.maximum(variance, 1e-12)
-    prior_precision = 1 / (looseness * (prior * (1 - prior) + _LEAST_SPREAD))
-    left = (share * precision + prior * prior_precision) / (precision + prior_precision)
-    return np.where(leaves[:, 1] == 0, 1.0, np.where(leaves[:, 0] == 0, 0.0, np.clip(left, 0.0, 1.0)))
