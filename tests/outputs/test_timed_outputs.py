@@ -188,3 +188,11 @@ def test_service_times_need_pairs_and_times(options: dict[str, Any], field: str)
     with pytest.raises(ParameterError) as refused:
         synthesize(pairs_frame(), epsilon=2, delta="1e-6", **options)
     assert refused.value.field == field
+
+
+def test_an_attribute_may_have_any_name(tmp_path: Path) -> None:
+    """A release with an attribute of events named code was charged and could not be written."""
+    log = timed_frame().with_columns(code=pl.col("concept:name"))
+    release = synthesize(log, epsilon=5, delta="1e-3", event_attributes=["code"])
+    path = release.write(tmp_path / "r.csv")
+    assert pl.read_csv(path).columns.count("code") == 1 and verify(f"{path}.guarantee.json", path).digest_checked

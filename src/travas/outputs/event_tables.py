@@ -7,7 +7,7 @@ that are the same for every case, one second per step from 1970, unless the rele
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from ..trusted.guarantee import Standing
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from numpy.typing import NDArray
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 """The artificial time of the first event of every case."""
@@ -47,6 +48,7 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
     """The release as an event log: one row per event, pm4py's column names."""
     import numpy as np
     import polars as pl
+    import polars.selectors as cs
 
     codes: dict[Activity, int] = {}
     flat = np.array([codes.setdefault(a, len(codes)) for trace in release.variants for a in trace], dtype=np.uint32)
@@ -59,38 +61,30 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
     code = flat[np.repeat(starts, per_case) + step]
     case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
     times = step.astype(np.int32) if release.event_times is None else release.event_times
-    table = pl.LazyFrame({CASE: case, "code": code, TIMESTAMP: times})
-    moments = [TIMESTAMP] if release.event_starts is None else [TIMESTAMP, START_TIMESTAMP]
-    if release.event_starts is not None:
-        table = table.with_columns(_values_of(release.event_starts, written).alias(START_TIMESTAMP))
-    labels = []
-    for attribute in release.case_columns:
-        column = written(attribute.column)
-        table = table.with_columns(_values_of(attribute, written).alias(column).gather(pl.Series(case - 1)))
-        labels.append(pl.col(column))
-    for attribute in release.event_columns:
-        column = written(attribute.attribute)
-        table = table.with_columns(_values_of(attribute, written).alias(column))
-        labels.append(pl.col(column))
-    for column, values in release.case_labels.items():
-        names = sorted(set(values))
-        index = np.array([names.index(value) for value in values], dtype=np.uint32)
-        table = table.with_columns(pl.Series(column, np.repeat(np.repeat(index, counts), per_case)))
-        label = pl.col(column).replace_strict(list(range(len(names))), names, return_dtype=pl.String)
-        labels.append(label.cast(pl.String))  # also where there are no cases
-    width = len(release.columns)
     rows = [(a,) if isinstance(a, str) else a for a in codes]
-    parts = [[written(row[index]) for row in rows] for index in range(width)]
-    return table.select(
-        pl.col(CASE).cast(pl.String),
-        *(
-            pl.col("code").replace_strict(list(range(len(codes))), part, return_dtype=pl.String).alias(written(column))
-            for column, part in zip(release.columns, parts, strict=True)
-        ),
-        *(_instant(name, release.zone) for name in moments),
-        pl.lit(timestamp_kind(release.mechanism)).alias(TIMES_MARK),
-        *labels,
-    )
+    columns: dict[str, Any] = {CASE: case}
+    for index, column in enumerate(release.columns):
+        columns[written(column)] = _repeated([written(row[index]) for row in rows], code)
+    columns[TIMESTAMP] = times
+    if release.event_starts is not None:
+        columns[START_TIMESTAMP] = _values_of(release.event_starts, written)
+    columns[TIMES_MARK] = _repeated([timestamp_kind(release.mechanism)], np.zeros(len(case), dtype=np.uint32))
+    for attribute in release.case_columns:
+        columns[written(attribute.column)] = _values_of(attribute, written).gather(pl.Series(case - 1))
+    for attribute in release.event_columns:
+        columns[written(attribute.attribute)] = _values_of(attribute, written)
+    variant = np.repeat(np.arange(len(counts), dtype=np.uint32), counts * lengths)
+    for column, values in release.case_labels.items():
+        columns[column] = _repeated(values, variant)
+    moments = [_instant(name, release.zone) for name in (TIMESTAMP, START_TIMESTAMP) if name in columns]
+    return pl.LazyFrame(columns).with_columns(pl.col(CASE).cast(pl.String), cs.enum().cast(pl.String), *moments)
+
+
+def _repeated(texts: Sequence[str], index: NDArray[Any]) -> pl.Series:
+    """Texts by their index; a number for each, until they are written."""
+    import polars as pl
+
+    return pl.Series(texts, dtype=pl.Enum(list(dict.fromkeys(texts)))).gather(pl.Series(index))
 
 
 def _instant(name: str, zone: str) -> pl.Expr:
