@@ -192,7 +192,7 @@ def test_service_times_need_pairs_and_times(options: dict[str, Any], field: str)
 
 def test_an_attribute_may_have_any_name(tmp_path: Path) -> None:
     """A release with an attribute of events named code was charged and could not be written."""
-    log = timed_frame().with_columns(code=pl.col("concept:name"))
+    log = timed_frame().with_columns(code=pl.col("activity"))
     release = synthesize(log, epsilon=5, delta="1e-3", event_attributes=["code"])
     path = release.write(tmp_path / "r.csv")
     assert pl.read_csv(path).columns.count("code") == 1 and verify(f"{path}.guarantee.json", path).digest_checked
