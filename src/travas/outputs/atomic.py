@@ -47,8 +47,6 @@ Existing = Literal["fail", "replace"]
 """What to do if an output file exists."""
 
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
-_DEVICES, _MEMORY = Path("/dev"), Path("/dev/shm")
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ def _prepare(targets: Sequence[Path], existing: Existing) -> None:
             check_target(target, existing)
         for target in targets:
             _remove_unpublished(target)
-            os.close(os.open(_partial(target), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW, 0o666))
+            _partial(target).touch(exist_ok=False)
 
 
 @contextmanager
@@ -146,29 +144,19 @@ def check_target(path: Path, existing: Existing) -> None:
     """Raise OutputError if a file cannot be written, without changing anything."""
     if not is_encodable(str(path)):
         raise OutputError(f"{str(path)!r}: the name is not valid UTF-8; use another name", field="output")
-    try:
+    with writing(path):
         if not path.parent.is_dir():
             raise OutputError(f"{path}: the directory {str(path.parent)!r} is missing; create it first", field="output")
         if path.is_dir():
             raise OutputError(f"{path}: is a directory; use a file name", field="output")
-        with suppress(FileNotFoundError):
-            _partial(path).lstat()  # detects a name that is too long
-        if (path.exists() and not path.is_file()) or _is_among_devices(path):
+        if path.exists() and not path.is_file():
             raise OutputError(f"{path}: is not an ordinary file; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):
             raise OutputError(f"{path}: already exists; use another name, or set existing='replace'", field="existing")
-    except OutputError:
-        raise
-    except (OSError, ValueError) as error:
-        raise cannot_write(path, error) from None
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{path}: no permission to write to {str(path.parent)!r}; use another one", field="output")
-
-
-def _is_among_devices(path: Path) -> bool:
-    """Return whether a name belongs to the system: `/dev/stdout` may be a link to an ordinary file, and is not one."""
-    folder = path.parent.resolve()
-    return folder.is_relative_to(_DEVICES) and not folder.is_relative_to(_MEMORY)
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise OutputError(
+                f"{path}: no permission to write to {str(path.parent)!r}; use another one", field="output"
+            )
 
 
 def cannot_write(path: Path, error: Exception) -> OutputError:
@@ -257,7 +245,7 @@ def _rename(source: Path, target: Path) -> None:
 
 def _to_disk(path: Path) -> None:
     """Wait until a file or the names in a folder are on the disk."""
-    handle = os.open(path, os.O_RDONLY | _NOFOLLOW)
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

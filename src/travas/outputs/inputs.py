@@ -21,13 +21,12 @@ def check_not_input(output: Path, inputs: Iterable[str | Path], ledger: Path | N
     targets = release_files(output, "synthetic log")[::-1]
     for log in map(Path, inputs):
         check_not_same(targets, [log], "the log itself")
-        is_glob = not log.is_dir() and _is_glob(log)
+        is_glob = _is_glob(log)
         for target in targets:
             if _matches(target, log) if is_glob else target.resolve().is_relative_to(log.resolve()):
                 raise OutputError(f"{target}: would become part of the log {str(log)!r}; use another", field="output")
-        inside = _glob(log) if is_glob else (Path(folder, name) for folder, _, names in os.walk(log) for name in names)
         if any(map(os.path.lexists, targets)):
-            check_not_same(targets, inside, "a file of the log")
+            check_not_same(targets, _files_of(log), "a file of the log")
     if ledger is not None:
         journals = [ledger.with_name(ledger.name + end) for end in ("-journal", "-wal")]
         check_not_same(targets, [ledger, *journals], "the ledger")
@@ -51,14 +50,13 @@ def _is_glob(path: Path) -> bool:
     return is_pattern(str(path)) and not os.path.lexists(path)
 
 
-def _glob(pattern: Path) -> Iterator[Path]:
+def _files_of(log: Path) -> Iterator[Path]:
+    """What a folder contains or a glob matches."""
     with suppress(OSError, ValueError, NotImplementedError, IndexError):
-        yield from matches_of(pattern)
+        yield from matches_of(log) if _is_glob(log) else log.rglob("*")
 
 
 def _matches(target: Path, pattern: Path) -> bool:
     """Return whether the glob would match the target once it exists."""
-    if pattern.name == "**" or not fnmatch(target.name, pattern.name):
-        return False
-    folders = _glob(pattern.parent) if _is_glob(pattern.parent) else iter([pattern.parent])
-    return any(_is_same(target.parent, folder) for folder in folders)
+    folders = _files_of(pattern.parent) if _is_glob(pattern.parent) else [pattern.parent]
+    return fnmatch(target.name, pattern.name) and any(_is_same(target.parent, folder) for folder in folders)

@@ -23,10 +23,10 @@ from ..sources.example_log import hospital_log
 from ..sources.files import suffix_of
 from .atomic import Existing, Reservation, atomic_output, check_target, is_interrupted, reserved, writing
 from .event_tables import write_csv, write_csv_gz, write_parquet
-from .guarantee_file import describe, file_digest, guarantee_path, measurements_path
+from .guarantee_file import describe, file_digest, measurements_path
 from .json_writer import write_json
 from .map_files import MAP_WRITERS
-from .readme_file import readme_path, readme_text, release_files
+from .readme_file import readme_text, release_files
 from .xes_writer import write_xes, write_xes_gz
 
 Writer = Callable[[Any, Path], object]
@@ -60,27 +60,27 @@ class ReservedRelease:
     suffix: str
     profile: Profile
     _files: Reservation
-    _content: Path
 
     def write(self, release: Release, about: Sequence[str] = ()) -> None:
         """Write the release, its guarantee and its README in full; none is visible yet."""
-        promise = self._files.partial(guarantee_path(self.target))
-        with writing(self._files.targets[-1]):
-            writers(kind_of(release.mechanism), self.profile)[self.suffix](release, self._content)
-            facts: dict[str, Any] = {"format": self.suffix[1:], "frequencies": frequencies_of(release)}
-            facts |= {} if self.profile == "travas" else {"profile": self.profile}
-            facts |= {"notices": release.notices} if release.notices else {}
-            facts |= {
+        readme, promise, content = map(self._files.partial, release_files(self.target))
+        with writing(self.target):
+            writers(kind_of(release.mechanism), self.profile)[self.suffix](release, content)
+            facts: dict[str, Any] = {
+                "format": self.suffix[1:],
+                "frequencies": frequencies_of(release),
+                "profile": "" if self.profile == "travas" else self.profile,
+                "notices": release.notices,
                 "abstractions": [rule.as_json() for rule in release.used_abstractions],
-                "sha256": file_digest(self._content),
+                "sha256": file_digest(content),
             }
             if (measurements := measurements_path(self.target)) in self._files.targets[:-1]:
                 write_json(release, self._files.partial(measurements))
                 facts["measurements"] = file_digest(self._files.partial(measurements))
-            facts |= {"assumptions": list(release.assumptions)} if release.assumptions else {}
-            text = json.dumps(describe(release.mechanism, facts, release.reading), indent=2, ensure_ascii=False)
+            facts["assumptions"] = list(release.assumptions)
+            stated = {name: value for name, value in facts.items() if value}
+            text = json.dumps(describe(release.mechanism, stated, release.reading), indent=2, ensure_ascii=False)
             promise.write_text(text + "\n", encoding="utf-8")
-            readme = self._files.partial(readme_path(self.target))
             readme.write_text(readme_text(release, self.target, about), encoding="utf-8", newline="\n")
 
     def publish(self) -> None:
@@ -95,7 +95,7 @@ def reserved_release(
     """Reserve the names of a release, its guarantee and its README."""
     suffix = _suffix(target, kind, profile)
     with reserved(release_files(target, kind), existing) as files:
-        yield ReservedRelease(target, suffix, profile, files, files.partial(target))
+        yield ReservedRelease(target, suffix, profile, files)
 
 
 def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile = "travas") -> str:
@@ -142,13 +142,11 @@ def write_release(release: Release, path: Path, existing: Existing, profile: Pro
 
 def write_hospital_log(path: Path) -> Path:
     """Write the example log, for the demo and the web app; its folder is made if needed."""
-    text = hospital_log()
+    content = hospital_log().encode()
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        found = path.read_text(encoding="utf-8", errors="replace") if path.exists() else None
-    if found is None:
-        with atomic_output(path, "fail") as partial:
-            partial.write_text(text, encoding="utf-8", newline="\n")
-    elif found != text:
-        raise OutputError(f"{path}: exists and is not the demo's log; choose another directory", field="output")
+        if path.exists() and path.read_bytes() != content:
+            raise OutputError(f"{path}: exists and is not the demo's log; choose another directory", field="output")
+    with atomic_output(path, "replace") as partial:
+        partial.write_bytes(content)
     return path
