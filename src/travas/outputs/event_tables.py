@@ -56,8 +56,7 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
     lengths = np.array([len(trace) for trace in release.variants], dtype=np.int64)
     per_case = np.repeat(lengths, counts)
     starts = np.repeat(np.cumsum(lengths) - lengths, counts)
-    step = np.arange(int(per_case.sum()), dtype=np.int64)
-    step -= np.repeat(np.cumsum(per_case) - per_case, per_case)
+    step = artificial_times(release)
     code = flat[np.repeat(starts, per_case) + step]
     case = np.repeat(np.arange(1, len(per_case) + 1, dtype=np.uint32), per_case)
     times = step.astype(np.int32) if release.event_times is None else release.event_times
@@ -78,6 +77,14 @@ def events(release: ReleasedLog, written: Callable[[str], str] = str) -> pl.Lazy
         columns[column] = _repeated(values, variant)
     moments = [_instant(name, release.zone) for name in (TIMESTAMP, START_TIMESTAMP) if name in columns]
     return pl.LazyFrame(columns).with_columns(pl.col(CASE).cast(pl.String), cs.enum().cast(pl.String), *moments)
+
+
+def artificial_times(release: ReleasedLog) -> NDArray[Any]:
+    """The number of each event in its case, for all cases."""
+    import numpy as np
+
+    lengths = np.repeat(np.array(list(map(len, release.variants)), dtype=np.int64), release.counts)
+    return np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def _repeated(texts: Sequence[str], index: NDArray[Any]) -> pl.Series:

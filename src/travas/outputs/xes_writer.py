@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..log.escaped_names import ESCAPED, escape_name
@@ -19,7 +20,7 @@ from ..log.traces import Activity, Trace
 from ..releases.release import TIMES_MARK, ReleasedLog, about_timestamps, frequencies_of
 from ..sources.reading import TIMESTAMP
 from ..trusted.numbers import as_text
-from .event_tables import START, compressed
+from .event_tables import artificial_times, compressed
 
 
 def _attribute(value: str) -> str:
@@ -57,18 +58,15 @@ def xes_header(release: ReleasedLog) -> str:
     }
     if not guarantee.unit.is_case:
         privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
-    keys = [*release.columns, *(column.attribute for column in release.event_columns)]
+    keys = [*release.columns, *(column.attribute for column in release.event_columns), "concept:", "time:"]
     keys += [] if release.event_starts is None else [LIFECYCLE]
-    used = [
-        (name, prefix)
-        for name, prefix in _EXTENSIONS
-        if prefix in ("concept", "time") or any(key.startswith(prefix + ":") for key in keys)
-    ]
+    used = [(name, prefix) for name, prefix in _EXTENSIONS if any(key.startswith(prefix + ":") for key in keys)]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', _LOG]
     for name, prefix in [*used, ("Privacy", "privacy")]:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
     lines += ['<global scope="trace">', xes_string("concept:name", ""), "</global>"]
-    lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns), _date(0), "</global>"]
+    lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns)]
+    lines += [_dates([0])[0] + "</global>"]
     names = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(names)}/>')
     lines += [xes_string("concept:name", release.title), xes_string(TIMES_MARK, about_timestamps(release.mechanism))]
@@ -87,19 +85,9 @@ def _has_escapes(release: ReleasedLog) -> bool:
     names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
     names |= {release.guarantee.unit.name, *map(str, release.abstractions)}
     for column in (*release.case_columns, *release.event_columns):
-        occurring = (
-            {column.texts[index] for index in set(column.values[~column.missing].tolist())} if column.texts else ()
-        )
-        names |= {column.attribute, *occurring}
+        occurring = set(column.values[~column.missing].tolist()) if column.texts else ()
+        names |= {column.attribute, *(column.texts[index] for index in occurring)}
     return any(escape_name(name) != name for name in names)
-
-
-def _date(step: int) -> str:
-    return _moment((START + timedelta(seconds=step)).strftime("%Y-%m-%dT%H:%M:%S.000+00:00"))
-
-
-def _moment(text: str) -> str:
-    return f'<date key="{TIMESTAMP}" value="{text}"/>'
 
 
 def _xes(release: ReleasedLog) -> Iterator[bytes]:
@@ -111,72 +99,54 @@ def _xes(release: ReleasedLog) -> Iterator[bytes]:
 
 def _traces(release: ReleasedLog) -> Iterator[bytes]:
     """The cases: the events of a variant are rendered once, unless every case has its own times or attributes of events."""
-    events, attributes = _Events(release), _case_attributes(release)
+    columns, labels, attributes = release.columns, release.case_labels, _case_attributes(release)
     starts, times = _rendered_starts(release), release.event_times
     is_repeated = times is None and not release.event_columns  # then there are no starts either
-    rows = [] if is_repeated else _rendered_rows(release)
+    longest = max(map(len, release.variants), default=0)
+    rows = _dates(np.arange(longest)) if is_repeated else _rendered_rows(release)
+
+    @cache
+    def named(activity: Activity) -> str:
+        values: Any = (activity,) if len(columns) == 1 else activity
+        return "\n".join(["<event>", *map(xes_string, columns, values), ""])
+
+    def events(trace: Iterable[Activity], rows: Iterable[str]) -> str:
+        return "".join(f"{named(activity)}{row}</event>\n" for activity, row in zip(trace, rows, strict=False))
+
     case = first = 0
     for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
-        label, body = events.label(index), ""
-        if is_repeated:
-            rows.extend(_date(step) + "\n" for step in range(len(rows), len(trace)))
-            body = events.of(trace, rows)
+        label = "".join(
+            xes_string(key.removeprefix(CASE_PREFIX), values[index]) + "\n" for key, values in labels.items()
+        )
+        body = events(trace, rows) if is_repeated else ""
         for _ in range(count):
             own = "" if attributes is None else attributes[case]
             case, last = case + 1, first + len(trace)
             if starts is not None and times is not None:
                 ends = zip(times[first:last].tolist(), rows[first:last], strict=True)
-                body = events.of(*_in_time_order(trace, starts[first:last], ends))
+                body = events(*_in_time_order(trace, starts[first:last], ends))
             elif not is_repeated:
-                body = events.of(trace, rows[first:last])
+                body = events(trace, rows[first:last])
             yield f'<trace>\n<string key="concept:name" value="{case}"/>\n{own}{label}{body}</trace>\n'.encode()
             first = last
 
 
-class _Events:
-    """Renders the events of traces: the names of an activity once."""
-
-    def __init__(self, release: ReleasedLog) -> None:
-        self._columns = release.columns
-        self._labels = [(column.removeprefix(CASE_PREFIX), values) for column, values in release.case_labels.items()]
-        self._rendered: dict[Activity, str] = {}
-
-    def label(self, index: int) -> str:
-        """What is said about all cases of a variant."""
-        return "".join(xes_string(key, values[index]) + "\n" for key, values in self._labels)
-
-    def of(self, trace: Sequence[Activity], dates: Sequence[str]) -> str:
-        """The events of a trace at these dates, each on its own line or empty."""
-        parts: list[str] = []
-        for activity, date in zip(trace, dates, strict=False):
-            if activity not in self._rendered:
-                values: Any = (activity,) if len(self._columns) == 1 else activity
-                self._rendered[activity] = "\n".join(["<event>", *map(xes_string, self._columns, values), ""])
-            parts += (self._rendered[activity], date, "</event>\n")
-        return "".join(parts)
-
-
 def _rendered_rows(release: ReleasedLog) -> list[str]:
     """The dates of all events of all cases, in UTC, each with the attributes of the event."""
-    if release.event_times is None:
-        lengths = (
-            len(trace) for trace, count in zip(release.variants, release.counts, strict=True) for _ in range(count)
-        )
-        dates = [_date(step) + "\n" for length in lengths for step in range(length)]
-    else:
-        dates = _dates(release.event_times)
+    dates = _dates(artificial_times(release) if release.event_times is None else release.event_times)
     if release.event_starts is not None:
         dates = [date + _transition("complete") for date in dates]
     columns = [_rendered_values(column, column.attribute) for column in release.event_columns]
     return ["".join(parts) for parts in zip(dates, *columns, strict=True)] if columns else dates
 
 
-def _dates(seconds: NDArray[Any]) -> list[str]:
-    """Seconds from 1970 as dates in UTC."""
+def _dates(seconds: NDArray[Any] | Sequence[int]) -> list[str]:
+    """Seconds from 1970 as dates in UTC, each a line."""
     import polars as pl
 
     moments = pl.from_epoch(pl.Series(seconds), "s").dt.replace_time_zone("UTC")
-    return [_moment(text) + "\n" for text in moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z").to_list()]
+    texts = moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z").to_list()
+    return [f'<date key="{TIMESTAMP}" value="{text}"/>\n' for text in texts]
 
 
 def _transition(value: str) -> str:
