@@ -2,14 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from conftest import Run
 from timed_log import timed_frame
-from travas import Ledger, verify
+from travas import Ledger, SyntheticRelease, open_release, verify
 from travas.outputs.write import write_hospital_log
-from travas.verification.opened import open_synthetic
 
 PARAMETERS = ("--epsilon", 1, "--delta", "1e-6")
 
@@ -31,11 +31,11 @@ def test_a_release_is_generated_again_without_a_charge(
     for output, seed in zip(outputs, (1, 1, 2), strict=True):
         ran = travas("synthesize", "--from", release, "--cases", 10_000, "--seed", seed, "-o", output)
         assert ran.code == 0 and "generated again" in " ".join(ran.out.split())
-    one, two, other = map(open_synthetic, outputs)
+    one, two, other = (cast(SyntheticRelease, open_release(path)) for path in outputs)
     assert sum(one.counts) == sum(other.counts) == 10_000
     assert (one.variants, one.counts) == (two.variants, two.counts) != (other.variants, other.counts)
     assert len(Ledger(ledger_path).history()) == before == 1
-    assert verify(f"{outputs[0]}.guarantee.json", outputs[0]).mechanism == open_synthetic(release).mechanism
+    assert verify(f"{outputs[0]}.guarantee.json", outputs[0]).mechanism == open_release(release).mechanism
 
 
 def test_what_cannot_be_generated_from_is_refused(release: Path, tmp_path: Path, travas: Run) -> None:

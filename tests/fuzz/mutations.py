@@ -27,7 +27,7 @@ from travas.settings.project import Project
 from travas.sources import xes
 from travas.sources.files import location_of, without_secrets
 from travas.trusted.numbers import exact_delta, exact_epsilon
-from travas.verification.opened import open_map, open_synthetic, read_release
+from travas.verification.opened import open_measured, read_release
 
 CORPUS = Path(__file__).with_name("corpus")
 SLOWEST = 20.0
@@ -143,8 +143,8 @@ TARGETS: dict[str, Callable[[Path], object]] = {
     "formats": lambda path: travas.read(path),
     "doctor": lambda path: travas.doctor(path),
     "release": _read_release,
-    "synthetic": open_synthetic,
-    "map": open_map,
+    "synthetic": open_measured,
+    "map": open_measured,
     "guarantee": lambda path: travas.verify(path),
     "grid": lambda path: read_grid(path, path.parent),
     "project": Project.load,

@@ -19,7 +19,7 @@ from travas.mechanisms.mechanism import with_random_bytes
 from travas.releases.map_numbers import MapMeasurements, choose_cap, cut, kept_pairs
 from travas.trusted.contributions import SIZE_CELLS
 from travas.trusted.samplers import Seeded
-from travas.verification.opened import open_map
+from travas.verification.opened import open_measured
 
 HOSTILE = "</svg><script>alert(1)</script>\"'&\\N{BULLET}\n-->\x07"
 LOG: dict[Trace, int] = {("a", "b", "c"): 3000, ("a", "b", "b", "c"): 1500, ("a", HOSTILE): 800}
@@ -147,7 +147,8 @@ def test_durations_and_throughput_of_a_file(tmp_path: Path) -> None:
     assert released.throughput is not None and 4096 <= released.throughput.median <= 16384
     path = released.write(tmp_path / "map.json")
     assert travas.verify(f"{path}.guarantee.json", path).digest_checked
-    assert open_map(path).pairs == released.pairs and open_map(path).throughput == released.throughput
+    again = open_measured(path)
+    assert isinstance(again, MapRelease) and (again.pairs, again.throughput) == (released.pairs, released.throughput)
     assert "median" in released.to_polars().columns
     assert "Median times between two activities" in released._repr_html_()
 
@@ -159,7 +160,8 @@ def test_durations_need_timestamps() -> None:
 
 def test_measurements_survive_their_file(tmp_path: Path) -> None:
     released = made(parts=["rework"])
-    again = open_map(released.write(tmp_path / "map.json"))
+    again = open_measured(released.write(tmp_path / "map.json"))
+    assert isinstance(again, MapRelease)
     assert plain(again.measurements) == plain(released.measurements) and again.pairs == released.pairs
     assert measurements_from_plain(plain(released.measurements), MapMeasurements).digest == released.measurements.digest
     for field, wrong in (("pairs", [[1]]), ("sizes", [1]), ("rework", [[1], [2]]), ("cap", 7), ("contributions", {})):

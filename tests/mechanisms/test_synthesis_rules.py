@@ -28,7 +28,7 @@ from travas.synthesis.generation import generate
 from travas.synthesis.randomness import generator
 from travas.trusted.contributions import Transitions, cells
 from travas.trusted.samplers import Seeded
-from travas.verification.opened import open_synthetic
+from travas.verification.opened import open_measured
 
 NAMES = "abcde"
 SIGNED = {"epsilon": "1", "delta": "1e-6", "mechanism": "synthesis"}
@@ -130,7 +130,7 @@ def test_rules_survive_a_file_and_cannot_be_taken_out_of_it(travas: Run, tmp_pat
     path.write_text(text.replace('"at_most_once": ["a", "b"]', '"at_most_once": ["a"]', 1))
     assert path.read_text() != text and travas("verify", path).code == 1
     with pytest.raises(LogError):
-        open_synthetic(path)
+        open_measured(path)
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,12 @@ from ..releases.synthetic_log import SyntheticRelease
 from ..sources.engine import read, segments
 from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
-from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, load_release_json, merged
+from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, merged
 from ..trusted.samplers import Seeded, uniform_below
 from ..verification.opened import (
     load,
-    open_map,
+    open_measured,
     open_release,
-    open_synthetic,
     read_release,
     stated_abstractions,
     stated_reading,
@@ -481,10 +480,7 @@ class _Released:
 def _opened(path: Path) -> Release | None:
     """The release of a file with measurements, in it or beside it; None for variants, and for logs of other tools."""
     if suffix_of(path, RELEASE_SUFFIXES):
-        content = load_release_json(path, "not a release of travas; use a .json release")
-        if is_process_map(content):
-            return open_map(path)
-        return open_synthetic(path) if "measurements" in content else None
+        return open_measured(path)
     has_measurements = measurements_path(path).is_file() and guarantee_path(path).is_file()
     return open_release(path) if has_measurements else None
 

@@ -142,8 +142,8 @@ def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
 
 def check_target(path: Path, existing: Existing) -> None:
     """Raise OutputError if a file cannot be written, without changing anything."""
-    if not is_encodable(str(path)):
-        raise OutputError(f"{str(path)!r}: the name is not valid UTF-8; use another name", field="output")
+    if "\0" in str(path) or not is_encodable(str(path)):
+        raise OutputError(f"{str(path)!r}: no file can have this name; use another name", field="output")
     with writing(path):
         if not path.parent.is_dir():
             raise OutputError(f"{path}: the directory {str(path.parent)!r} is missing; create it first", field="output")

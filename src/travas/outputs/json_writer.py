@@ -20,7 +20,7 @@ QUARTILES = ("lower_quartile", "median", "upper_quartile")
 
 if TYPE_CHECKING:
     from ..releases.map_numbers import Quartiles
-    from ..releases.process_map import MapActivity, MapNode, MapPair, MapRelease
+    from ..releases.process_map import MapActivity, MapPair, MapRelease
     from ..releases.synthetic_log import SyntheticRelease
     from ..synthesis.measurements import MeasuredNumber
 
@@ -120,21 +120,20 @@ def _measured_as_json(number: MeasuredNumber | None) -> dict[str, float] | None:
     return {"cases": round(number.value, 1), "low": math.floor(number.low), "high": math.ceil(number.high)}
 
 
-def _node_as_json(node: MapNode) -> dict[str, Any]:
-    return {"kind": node.kind} if node.activity is None else {"kind": node.kind, "activity": node.activity}
-
-
 def _quartiles_as_json(quartiles: Quartiles | None) -> dict[str, float] | None:
     return None if quartiles is None else {name: round(getattr(quartiles, name), 1) for name in QUARTILES}
 
 
-def _activity_as_json(activity: MapActivity) -> dict[str, Any]:
-    present, repeated = map(_measured_as_json, (activity.present, activity.repeated))
-    service = {} if activity.service is None else {"service": _quartiles_as_json(activity.service)}
-    return {"activity": activity.activity, "present": present, "repeated": repeated} | service
+def _activity_as_json(one: MapActivity) -> dict[str, Any]:
+    service = {} if one.service is None else {"service": _quartiles_as_json(one.service)}
+    numbers = {"present": _measured_as_json(one.present), "repeated": _measured_as_json(one.repeated)}
+    return {"activity": one.activity} | numbers | service
 
 
 def _pair_as_json(pair: MapPair) -> dict[str, Any]:
-    before, after = map(_node_as_json, (pair.before, pair.after))
+    before, after = (
+        {"kind": node.kind} if node.activity is None else {"kind": node.kind, "activity": node.activity}
+        for node in (pair.before, pair.after)
+    )
     numbers = _measured_as_json(pair.cases) or {}
     return {"before": before, "after": after, **numbers, "duration": _quartiles_as_json(pair.duration)}

@@ -57,17 +57,17 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
     mechanism = release.mechanism
     has_guarantee = release.guarantee.standing is not Standing.NOT_ESTABLISHED
     kind = "a differentially private release" if has_guarantee else "a release WITHOUT an established guarantee"
-    segment = [
+    segment = (
         f"Only cases with {release.segment} were counted. The files of all segments were released together: ε and δ hold "
         "for all of them."
-    ]
+    )
     lines = [
         f"{path.name}: {kind} of an event log, made with travas.",
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
         f"It contains {_CONTENT[explain.released_by(mechanism)].format(noun=count_noun(mechanism))}",
-        *(segment if release.segment else []),
+        *([segment] if release.segment else []),
         *_about_events(release, path),
         *explain.service_in_words(mechanism),
         *(_about_generated(cast("SyntheticRelease", release), path) if kind_of(mechanism) == "synthetic log" else []),
@@ -92,10 +92,10 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
     """What to know before a synthetic log is used: what is coarse, and what may be noise."""
     quality = release.quality()
     stands_out = sum(pair.used and not pair.weight.mostly_noise for pair in quality.pairs)
-    known = [("steps", f"{stands_out:,} from one activity to the next stand out from the noise")]
     lines = [
         "What its measurements support, with 95 % intervals in quality():",
-        *(f"- {name}: {text}" for name, text in [*known, *explain.details_in_words(quality)]),
+        f"- steps: {stands_out:,} from one activity to the next stand out from the noise",
+        *(f"- {name}: {text}" for name, text in explain.details_in_words(quality)),
     ]
     if release.event_times is not None:
         lines.append("Use medians of durations, not means: long durations are measured coarsely.")
@@ -108,15 +108,13 @@ def _about_generated(release: SyntheticRelease, path: Path) -> list[str]:
                 f"{attribute.name}: every value of {high} or more is written as {high}, and every value below {low} as one "
                 f"number below {low}."
             )
-    noise = quality.mostly_noise
-    if noise:
+    if noise := quality.mostly_noise:
         steps = printable("; ".join(step_text(pair.before, pair.after) for pair in noise))
         lines.append(f"Steps that cannot be told from noise ({len(noise)}): {steps}.")
-    measurements = measurements_path(path).name
     return [
         *lines,
-        f"{measurements} has the noisy measurements, which are as public as the synthetic log. To generate again, at no cost: "
-        f"travas synthesize --from {path.name} --cases N -o OUT",
+        f"{measurements_path(path).name} has the noisy measurements, which are as public as the synthetic log. To generate "
+        f"again, at no cost: travas synthesize --from {path.name} --cases N -o OUT",
     ]
 
 

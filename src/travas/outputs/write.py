@@ -52,12 +52,10 @@ class ReservedRelease:
 
     Attributes:
         target: The release.
-        suffix: Its format.
         profile: For which program it is written.
     """
 
     target: Path
-    suffix: str
     profile: Profile
     _files: Reservation
 
@@ -65,9 +63,11 @@ class ReservedRelease:
         """Write the release, its guarantee and its README in full; none is visible yet."""
         readme, promise, content = map(self._files.partial, release_files(self.target))
         with writing(self.target):
-            writers(kind_of(release.mechanism), self.profile)[self.suffix](release, content)
+            kind = kind_of(release.mechanism)
+            suffix = _suffix(self.target, kind, self.profile)
+            writers(kind, self.profile)[suffix](release, content)
             facts: dict[str, Any] = {
-                "format": self.suffix[1:],
+                "format": suffix[1:],
                 "frequencies": frequencies_of(release),
                 "profile": "" if self.profile == "travas" else self.profile,
                 "notices": release.notices,
@@ -93,18 +93,17 @@ def reserved_release(
     target: Path, existing: Existing, kind: Kind, profile: Profile = "travas"
 ) -> Iterator[ReservedRelease]:
     """Reserve the names of a release, its guarantee and its README."""
-    suffix = _suffix(target, kind, profile)
+    _suffix(target, kind, profile)  # raises
     with reserved(release_files(target, kind), existing) as files:
-        yield ReservedRelease(target, suffix, profile, files)
+        yield ReservedRelease(target, profile, files)
 
 
-def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile = "travas") -> str:
+def check_output(target: Path, existing: Existing, kind: Kind, profile: Profile = "travas") -> None:
     """Raise OutputError if a release cannot be written, without changing anything."""
-    suffix = _suffix(target, kind, profile)
+    _suffix(target, kind, profile)
     files = release_files(target, kind)
     for file in () if is_interrupted(files) else reversed(files):  # the reservation finishes what a killed run began
         check_target(file, existing)
-    return suffix
 
 
 def _suffix(target: Path, kind: Kind, profile: Profile) -> str:

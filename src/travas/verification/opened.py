@@ -6,7 +6,6 @@ Nothing is executed, whatever is in a file: JSON is parsed strictly, XES without
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,6 +42,7 @@ from ..sources.files import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of, unopened
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
+    is_process_map,
     load_release_json,
     refusing_malformed,
     stated_columns,
@@ -114,12 +114,8 @@ def is_guarantee(path: Path) -> bool:
 
 def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction, ...]:
     """Return the rules by which a release was generalised, from a loaded guarantee file."""
-    facts = stated.get("release")
-    rules = facts.get("abstractions", [[]]) if isinstance(facts, dict) else None
-    with _named(path):
-        if not isinstance(rules, list) or not rules:
-            raise LogError("its abstractions are not a list of rules")
-        return tuple(map(Abstraction.from_json, rules))
+    with refusing_malformed(path, "damaged: its abstractions are not a list of rules"):
+        return tuple(map(Abstraction.from_json, listed(stated["release"]["abstractions"])))
 
 
 def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
@@ -226,14 +222,12 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
         return replace(made, frequencies=frequencies, **fields)
 
 
-def open_synthetic(path: str | Path) -> SyntheticRelease:
-    """The synthetic log of a `.json` file, with its measurements: anyone can generate another one, free of charge."""
-    return _synthetic_of(load_release_json(Path(path), _NO_RELEASE), Path(path))
-
-
-def open_map(path: str | Path) -> MapRelease:
-    """The process map of a `.json` file, computed again from the measurements in it."""
-    return _map_of(load_release_json(Path(path), _NO_RELEASE), Path(path))
+def open_measured(path: Path) -> Release | None:
+    """The synthetic log or process map of a `.json` file, by its measurements; None if it has none."""
+    content = load_release_json(path, _NO_RELEASE)
+    if is_process_map(content):
+        return _map_of(content, path)
+    return _synthetic_of(content, path) if "measurements" in content else None
 
 
 def _measured_by(mechanism: Mechanism, content: dict[str, Any], kind: type[Measured]) -> Measured:
@@ -395,13 +389,8 @@ def _plain(values: pl.Series) -> pl.Series:
 
 def unpacked(path: Path) -> bytes:
     """The bytes of a file that travas wrote, without compression."""
-    try:
-        raw = path.read_bytes()
-        return gzip.decompress(raw) if path.suffix.lower() == ".gz" else raw
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise LogError(f"{path}: cannot be unpacked; check that the file is complete") from None
-    except OSError as error:
-        raise unopened(path, error) from None
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if path.suffix.lower() == ".gz" else raw
 
 
 def _read_csv(path: Path) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from ..log.options import SERVICE_TIMES, Attribute, CaseColumn, case_column
 from ..log.questions import SERVICE
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import Mechanism
-from ..outputs.event_tables import MISSING, TIME_FORMAT
+from ..outputs.event_tables import TIME_FORMAT
 from ..outputs.json_writer import json_content
 from ..outputs.write import writers
 from ..releases.release import (
@@ -29,6 +29,7 @@ from ..releases.release import (
     START_TIMESTAMP,
     SYNTHETIC,
     Profile,
+    Release,
     ReleasedLog,
     VariantRelease,
     details_of,
@@ -86,14 +87,10 @@ def _changed_json(path: Path, mechanism: Mechanism, stated: dict[str, Any], guar
     facts, release = stated["release"], release_of(content, path, stated, guarantee)
     assumptions = texts_of(facts.get("assumptions", []))
     made = replace(release, mechanism=mechanism, reading=stated["reading"], assumptions=assumptions)
-    if [rule.as_json() for rule in made.used_abstractions] != facts["abstractions"]:
-        return "its abstractions"
-    if made.notices != (facts.get("notices") or {}):
-        return "its notices"
+    if (why := _changed_facts(made, stated)) is not None:
+        return why
     if isinstance(made, VariantRelease) and (made.cases is None) == generalises(mechanism):
         return "its number of cases"
-    if (why := _changed_columns(made.columns, stated)) is not None:
-        return why
     expected = json.loads(json.dumps(json_content(made)))
     if (unknown := next((name for name in content if name not in expected), None)) is not None:
         return f"its field {unknown[:40]!r}"
@@ -136,14 +133,9 @@ def _changed_log(path: Path, mechanism: Mechanism, stated: dict[str, Any]) -> st
         return "its notices"
     profile: Profile = facts.get("profile", "travas")
     suffix = "." + facts["format"]
-    cases = read_cases(path)
-    if (why := _changed_columns(cases.columns, stated)) is not None:
+    release = _reread(read_cases(path), mechanism, stated)
+    if (why := _changed_facts(release, stated)) is not None:
         return why
-    release = _reread(cases, mechanism, stated)
-    if [rule.as_json() for rule in release.used_abstractions] != facts["abstractions"]:
-        return "its abstractions"
-    if release.notices != notices:
-        return "its notices"
     with tempfile.TemporaryDirectory(prefix="travas-") as folder:
         again = Path(folder) / f"again{suffix}"
         writers(kind_of(mechanism), profile)[suffix](release, again)
@@ -157,10 +149,14 @@ def _changed_log(path: Path, mechanism: Mechanism, stated: dict[str, Any]) -> st
     return None if is_same else "cases, times, order, columns or header"
 
 
-def _changed_columns(columns: tuple[str, ...], stated: Mapping[str, Any]) -> str | None:
-    """A release has the activity columns that were read."""
-    reading = stated["reading"]
-    is_read = reading is None or columns == released_columns(tuple(reading["columns"]["activities"]))
+def _changed_facts(release: Release, stated: Mapping[str, Any]) -> str | None:
+    """What the guarantee file states otherwise about a release. It has the activity columns that were read."""
+    facts, reading = stated["release"], stated["reading"]
+    if [rule.as_json() for rule in release.used_abstractions] != facts["abstractions"]:
+        return "its abstractions"
+    if release.notices != (facts.get("notices") or {}):
+        return "its notices"
+    is_read = reading is None or release.columns == released_columns(tuple(reading["columns"]["activities"]))
     return None if is_read else "its columns are not those of the activities that were read"
 
 
@@ -188,8 +184,6 @@ def _reread(cases: Cases, mechanism: Mechanism, stated: dict[str, Any]) -> Relea
     content, facts = cases.content, stated["release"]
     rules = _rules(mechanism, stated)
     names = list(map(str, rules))
-    if unknown := set(content.rules) - set(names):
-        raise LogError(f"a trace has the rule {min(unknown)[:40]!r}, which the guarantee does not state")
     of_every_kind: dict[str, Any] = {
         "columns": content.columns,
         "abstractions": rules,
@@ -239,7 +233,8 @@ def _starts(cases: Cases) -> CaseColumn:
     """The starts of all events, in the same way; missing ones are kept apart."""
     import polars as pl
 
-    times = _moments(cases.of_events.get(START_TIMESTAMP, pl.Series([None] * len(cases.times), dtype=pl.String)))
+    missing = pl.Series([None] * len(cases.times), dtype=pl.String)
+    times = _moments(cases.of_events.get(START_TIMESTAMP, missing))
     return CaseColumn(SERVICE, "whole number", times.fill_null(0).to_numpy(), times.is_null().to_numpy())
 
 
@@ -272,7 +267,6 @@ def _column(attribute: Attribute, values: pl.Series) -> CaseColumn:
 
     if attribute.is_number:
         if values.dtype == pl.String:
-            values = values.set(values == MISSING, None)
             whole = values.cast(pl.Int64, strict=False)
             values = whole if whole.null_count() == values.null_count() else values.cast(pl.Float64, strict=False)
         missing = values.is_null().to_numpy()
