@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Run
 from travas import BudgetError, Ledger, ParameterError, Period, Reading, read
-from travas.budget.account import Account, Entry
+from travas.budget.account import Entry
 from travas.budget.accounting import ChargedPeriod, Spending, alternatives, basic
 from travas.log.log import Roles
 from travas.mechanisms import from_description, mechanism
@@ -161,19 +161,6 @@ def test_a_location_with_another_rule_is_not_taken_over_by_a_name(ledger_path: P
     assert [len(account.entries) for account in ledger.accounts()] == [1, 1]
     with pytest.raises(BudgetError, match="has changed"):
         ledger.charge(Entry.of("a", None, ONE, "case_id", month(1)))
-
-
-@pytest.mark.parametrize(
-    "other",
-    [charged("2026-Q1"), month(2, timestamp="sent"), month(1, timestamp="sent")],
-    ids=["an overlapping range", "another rule", "another rule for the same month"],
-)
-def test_periods_that_do_not_compose_add_up(other: ChargedPeriod) -> None:
-    """Charges of a file can come to belong to one data set in any order."""
-    spending = Spending.of(ONE)
-    entries = tuple(Entry("x", spending, period=one) for one in (month(1), other))
-    account = Account("x", None, entries)
-    assert account.spent == (Fraction(2), Fraction("2e-6")) and not account.has_periods
 
 
 def plain_cost(charges: list[tuple[Fraction, ChargedPeriod]]) -> Fraction:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from travas.evaluation.experiment import ORIGINAL, experiment, read_grid, seeded_release
+from travas.evaluation.experiment import ORIGINAL, experiment, read_grid
 
 
 def silent(_: float) -> None:
@@ -57,13 +57,3 @@ def test_a_unit_bounds_what_is_counted_and_the_whole_log_is_the_measure(visits: 
     assert sizes["three"] == pytest.approx(300, abs=60)  # persons are counted: each has the variant once
     ladder = results.filter(log="three", label="ladder")["cases"].mean()
     assert ladder == pytest.approx(900, abs=120)  # cases are counted, three of every person
-
-
-def test_the_release_of_a_unit_protects_it(visits: Path) -> None:
-    wanted = read_grid(grid_of(visits, PERSONS, "[mechanisms.optimal]"))
-    units = {cell.log.name: seeded_release(cell).guarantee.unit for cell in wanted.cells() if cell.label == "optimal"}
-    assert {log: (unit.name, unit.max_cases) for log, unit in units.items()} == {
-        "cases": ("case", 1), "one": ("person", 1), "three": ("person", 3)
-    }  # fmt: skip
-    seeds = {cell.seed for cell in wanted.cells() if cell.label == "optimal"}
-    assert len(seeds) == 6  # another unit, other noise

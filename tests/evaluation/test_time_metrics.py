@@ -48,15 +48,6 @@ def test_the_wasserstein_distance_is_exact(one: list[float], other: list[float])
     assert wasserstein(np.array(one), np.array(other)) == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_log_has_no_distance_from_itself() -> None:
-    log = encoded([[("a", MONDAY), ("b", MONDAY + 70)], [("a", MONDAY + 9 * DAY)]], ["x", None], [1.0, float("nan")])
-    found = time_distance(log, log, "UTC")
-    assert (found.throughput, found.medians, found.weeks, found.hours) == (0.0, 1.0, 0.0, 0.0)
-    for attribute in (Attribute("v"), Attribute("n", [0, 5])):
-        distance = attribute_distance(log, log, attribute)
-        assert (distance.alone, distance.by_last, distance.kept) == (0.0, 0.0, 1.0)
-
-
 CASES = st.lists(
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5000)), min_size=1, max_size=5), min_size=1, max_size=8
 )

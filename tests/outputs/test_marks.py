@@ -40,18 +40,3 @@ def test_xes_marks_them_as_well(tmp_path: Path) -> None:
     for trace in traces:
         mark = {1: "complete", 2: "possibly incomplete"}[trace.count("<event>")]
         assert f'"travas:trace" value="{mark}"' in trace
-
-
-@pytest.mark.parametrize(
-    ("rule", "trace", "cut"),
-    [
-        ("full", ("a",), False),
-        ("prefix:2", ("a", "b"), True),
-        ("prefix:2", ("a",), False),
-        ("suffix:1", ("a",), True),
-        ("first", ("a",), True),
-        ("prefix:3 | fold", ("a",), True),
-    ],
-)
-def test_what_a_rule_may_have_removed(rule: str, trace: tuple[str, ...], cut: bool) -> None:
-    assert Abstraction.parse(rule).may_shorten(trace) is cut
