@@ -219,10 +219,11 @@ def in_short(
     made = mechanisms(epsilon, delta, unit)
     enough, curve = enough_cases(made["synthetic log"]), _curve(made["variants"])
     is_enough = stated_cases is None or stated_cases >= enough
-    of = "" if stated_cases is None else f" of {stated_cases:,}"
-    whom = f"{'good' if is_enough else 'weak'} for {stated_cases:,} cases"
+    of, log = "", f"good from {enough:,} cases"
+    if stated_cases is not None:
+        of, log = f" of {stated_cases:,}", f"{'good' if is_enough else 'weak'} for {stated_cases:,} cases"
     return {
-        "synthetic log": whom if of else f"good from {enough:,} cases",
+        "synthetic log": log,
         "process map": f"each number ± {2 * _pair_noise(cast(ProcessMap, made['process map'])):,.0f}{of}",
         "variants": f"ways that {curve.first_above(HALF):,} or more{of or ' cases'} take",
     }, "synthetic log" if is_enough else "process map"
