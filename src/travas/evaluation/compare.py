@@ -572,10 +572,8 @@ def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[
 
 
 def _differences(graph: ProcessGraph) -> list[tuple[str, str, str, str, str]]:
-    names = {node.key: node.name if node.kind == "activity" else f"({node.kind})" for node in graph.nodes}
-    steps = [(path, path.original or 0) for path in graph.paths]
-    ranked = sorted(steps, key=lambda step: -abs(step[0].count - step[1]))[:_STEPS]
+    steps = [(pair, path.original or 0, path.count) for pair, path in zip(graph.by_names, graph.paths, strict=True)]
     return [
-        (names[path.before], names[path.after], f"{true:,.0f}", f"{path.count:,.0f}", f"{path.count - true:+,.0f}")
-        for path, true in ranked
+        (before or "(start)", after or "(end)", f"{true:,.0f}", f"{released:,.0f}", f"{released - true:+,.0f}")
+        for (before, after), true, released in sorted(steps, key=lambda step: -abs(step[2] - step[1]))[:_STEPS]
     ]

@@ -5,9 +5,6 @@ replayed on it: log fitness by token-based replay, precision by ETConformance on
 those of pm4py, with identical results but for names with a comma, at which pm4py splits; and faster:
 a replay depends on the past only through the marking it has reached. So pm4py computes what an event does in a marking
 once per marking, and the prefixes of the log follow these results.
-
-Among invisible routes of equal length, pm4py selects one by memory addresses, nearly always the one created first. Here
-it is always that one, so equal logs have equal results; where pm4py differs, it also differs between its own runs.
 """
 
 from __future__ import annotations
@@ -34,11 +31,7 @@ from .metrics import Counts, both
 Cases = frozenset[tuple[tuple[str, ...], int]]
 """A log as a hashable value, used as a cache key."""
 
-Hops = dict[Any, list[tuple[Any, Any]]]
-"""From each place of a net, the invisible transitions and the places that they lead to, in the order of creation."""
-
 NOISE_THRESHOLD = 0.2
-LONGEST_ROUTE = 51  # in invisible transitions, the limit of pm4py
 
 
 def fitness(original: Any, released: Any) -> float:
@@ -327,9 +320,11 @@ class _Model:
     """A Petri net of the inductive miner, and pm4py's replay on it. Results are cached."""
 
     def __init__(self, net: Any, initial: Any, final: Any) -> None:
+        from pm4py.algo.conformance.tokenreplay.variants import token_replay
+
+        depth = token_replay.TechnicalParameters.MAX_REC_DEPTH.value
+        self.routes = token_replay.get_places_shortest_path_by_hidden(net, depth)
         self.net, self.initial, self.final = net, initial, final
-        hops = _hops(net)
-        self.routes = {place: _routes(place, hops) for place in net.places}
         self.step = functools.cache(lambda marking, event: self._ask(marking, [event], {}))
         self.finish = functools.cache(lambda marking: self._ask(marking, [], self.final))
 
@@ -363,45 +358,3 @@ class _Model:
             produced=answer["produced_tokens"] - sum(marking.values()),  # where pm4py counts those it began with
             offers=frozenset(transition.label for transition in answer["enabled_transitions_in_marking"]),
         )
-
-
-def _hops(net: Any) -> Hops:
-    def ends(arcs: Any) -> list[Any]:
-        return sorted((arc.target for arc in arcs), key=_age)
-
-    hops: Hops = {place: [] for place in net.places}
-    for place in net.places:
-        for transition in ends(place.out_arcs):
-            if transition.label is None:
-                hops[place] += [(transition, target) for target in ends(transition.out_arcs)]
-    return hops
-
-
-def _age(node: Any) -> int:
-    """pm4py numbers the places and the invisible transitions as it makes them, except for the source and the sink."""
-    number = str(node.name).rpartition("_")[2]
-    return int(number) if number.isdigit() else 0
-
-
-def _routes(start: Any, hops: Hops) -> dict[Any, tuple[Any, ...]]:
-    """The shortest invisible route from a place to every other, and back to itself: the transitions on the way.
-
-    Of routes of one length it is the first that a search in depth finds, which is how pm4py searches.
-    """
-    lengths: dict[Any, int] = {}
-    queue = [(start, 0)]
-    for place, length in queue:  # which grows
-        for _, target in hops[place]:
-            if target not in lengths and length < LONGEST_ROUTE:
-                lengths[target] = length + 1
-                queue.append((target, length + 1))
-    routes: dict[Any, tuple[Any, ...]] = {}
-
-    def search(place: Any, route: tuple[Any, ...]) -> None:
-        for transition, target in hops[place]:
-            if target not in routes and lengths.get(target) == len(route) + 1:
-                routes[target] = (*route, transition)
-                search(target, routes[target])
-
-    search(start, ())
-    return routes

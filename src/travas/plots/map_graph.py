@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -401,14 +402,14 @@ def _main_ways(
     at: defaultdict[NodeKey, list[GraphPath]] = defaultdict(list)
     for path in paths:  # most frequent first
         at[getattr(path, other)].append(path)
-    length, last, done = {source: 0.0}, {}, set()
-    while open_nodes := [key for key in length if key not in done]:
-        key = min(open_nodes, key=lambda key: length[key])
-        done.add(key)
+    length, last, waiting = {source: 0.0}, {}, [(0.0, source)]
+    while waiting:
+        so_far, key = heappop(waiting)
         for path in at[key]:
-            reached, way = getattr(path, end), length[key] + 1 / path.weight
-            if reached not in done and way < length.get(reached, math.inf):
+            reached, way = getattr(path, end), so_far + 1 / path.weight
+            if way < length.get(reached, math.inf):
                 length[reached], last[reached] = way, path
+                heappush(waiting, (way, reached))
     return last
 
 
