@@ -31,7 +31,6 @@ from travas.releases.estimate import keep_curve_of
 from travas.releases.process_map import MapRelease
 from travas.releases.release import VariantRelease, kind_of
 from travas.releases.synthetic_log import SyntheticRelease
-from travas.trusted.guarantee import Replacement
 from travas.trusted.samplers import Seeded
 
 SELECTIONS = ("optimal", "travas")
@@ -160,7 +159,7 @@ def test_the_guarantee_is_known_before_any_data(name: str) -> None:
     found = make(name, "0.5", "1e-3").guarantee()
     replacing: Any = "any mechanism" if name in TREES else "two counts"
     if name in GAUSSIAN:
-        replacing = Replacement(Fraction(found.replace_one[0]), Fraction(1, 1000))
+        replacing = Fraction(found.replace_one[0])
     assert found == Guarantee(
         Fraction(1, 2), Fraction(1, 1000), found.delta_spent, name, STANDING[name],
         replacing=replacing, assumptions=found.assumptions,

@@ -188,7 +188,7 @@ def test_the_steps_add_up_to_what_was_asked(options: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"rungs": "full,full"}, "rung full occurs twice"),
+        ({"rungs": "full,full"}, "different rungs"),
         ({"rungs": "full,first", "shares": "1/2,1/2"}, "shares is '1/2,1/2'"),
         ({"minimum_cases": 0}, "minimum_cases"),
         ({"epsilon": "21"}, "epsilon is 21"),

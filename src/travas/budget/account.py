@@ -15,6 +15,7 @@ import attrs
 
 from .._version import __version__
 from ..errors import BudgetError, ParameterError, check_encodable, one_of, shown
+from ..explain import numbers
 from ..log.log import EVERY_TRACE
 from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
@@ -43,7 +44,7 @@ class Budget:
         return self.epsilon, self.delta
 
     def __str__(self) -> str:
-        return in_words(self.total)
+        return numbers(*self.total)
 
     def delta_used(self, spendings: Iterable[Spending]) -> Fraction:
         """Return an upper bound of the δ of these releases together, at the ε and composition of the budget.
@@ -257,7 +258,7 @@ class Account:
             return "recorded; no budget"
         span = " in this year" if self.budget.span == "year" else ""
         if self.left is not None:
-            return f"{in_words(self.left)} left of {self.budget}{span}"
+            return f"{numbers(*self.left)} left of {self.budget}{span}"
         used, (epsilon, delta) = rounded_up(self.delta_used or Fraction(0), 4), map(as_text, self.budget.total)
         return f"δ = {used} used of {delta} at ε = {epsilon}, exactly composed{span}"
 
@@ -337,7 +338,7 @@ class Account:
         together = self._counted.after(release).alternatives
         if all(map(budget.allows, together)):
             return
-        asked = in_words((spending.epsilon, spending.delta))
+        asked = numbers(spending.epsilon, spending.delta)
         if budget.composition == "exact":
             asked += f", for a total of δ = {rounded_up(max(map(budget.delta_used, together)), 4)}"
         remedy = "release nothing more about the same people" + (" in this year" if budget.span == "year" else "")
@@ -387,11 +388,6 @@ def as_plain(values: tuple[Fraction, Fraction]) -> dict[str, str]:
     return {"epsilon": as_text(values[0]), "delta": as_text(values[1])}
 
 
-def in_words(values: tuple[Fraction, Fraction]) -> str:
-    """Format (ε, δ)."""
-    return f"ε = {as_text(values[0])}, δ = {as_text(values[1])}"
-
-
 def _naming_command(account: Account, noun: str, column: str) -> str:
     """The command that states that a column identifies a person of a data set."""
     words = ["travas", "budget", "create", account.label, "--unit-name", noun, "--unit-columns", column]
@@ -410,19 +406,12 @@ def readable(text: str | None) -> str:
 
 def check_name(name: str, field: str = "dataset") -> str:
     """Check the name of a new data set, or of its unit."""
-    composed = normalize("NFC", check_text(name, field))
+    composed = normalize("NFC", name)
     if not composed or composed != composed.strip() or len(composed) > 200 or not composed.isprintable():
         raise ParameterError(f"{field} is {composed[:40]!r}: it must have 1 to 200 printable characters", field=field)
     return composed
 
 
-def check_text(name: str, field: str = "dataset") -> str:
-    """Return the name of a data set; raises ParameterError if it is not text."""
-    if not isinstance(name, str):
-        raise ParameterError(f"{field} is {shown(name)}; use a name", field=field)
-    return name
-
-
 def comparable(dataset: str) -> str:
     """Return a form in which names that differ only in case, width or encoding of accents are equal."""
-    return normalize("NFKC", normalize("NFKC", dataset).casefold())
+    return normalize("NFKC", dataset).casefold()

@@ -30,7 +30,6 @@ from .account import (
     Entry,
     UnitName,
     check_name,
-    check_text,
     comparable,
     now,
     readable,
@@ -83,9 +82,8 @@ class Book:
 
     def name(self, dataset: str, where: object) -> str:
         """Return the name of an existing data set. An unknown name is refused with similar names."""
-        for spelling in (check_text(dataset), normalize("NFC", dataset)):
-            if spelling in self.names:
-                return spelling
+        if (composed := normalize("NFC", dataset)) in self.names:
+            return composed
         by_form = {comparable(name): name for name in self.names}
         near = [by_form[form] for form in get_close_matches(comparable(dataset), by_form, n=3)]
         hint = f"similar names: {', '.join(map(repr, near))}" if near else "there is no similar name"

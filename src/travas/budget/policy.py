@@ -48,7 +48,7 @@ _VALUES = {
 
 def _value(value: Number | Sequence[str] | bool) -> Fraction | tuple[str, ...] | bool:
     """Lists become tuples and numbers exact; whether the rule needs such a value is checked afterwards."""
-    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+    if isinstance(value, list):
         return tuple(value)
     with suppress(ParameterError):
         return exact(value, "value")  # type: ignore[arg-type]
@@ -166,13 +166,12 @@ class Policy:
             release: The release, with its reason and sign-off.
             account: The account before the charge; None if the release is not charged.
         """
-        broken = [rule for rule in self.rules if problem_of(rule, release, account)]
+        broken = {rule: why for rule in self.rules if (why := problem_of(rule, release, account))}
         if not broken:
             return
         words = "; ".join(
-            f"{problem_of(rule, release, account)}; {rule.text}, because {rule.because}"
-            f"{f' ({rule.source})' if rule.source else ''}"
-            for rule in broken
+            f"{why}; {rule.text}, because {rule.because}{f' ({rule.source})' if rule.source else ''}"
+            for rule, why in broken.items()
         )
         is_spent = account is not None and all(rule.name in _YEARLY for rule in broken)
         field, *others = dict.fromkeys(_field(rule, account) for rule in broken)

@@ -22,7 +22,7 @@ from ..releases.map_numbers import ACTIVITIES
 from ..search.calibration import StagePlan
 from ..search.ramps import calibrate
 from ..trusted.contributions import CodedTraces, activity_sums
-from ..trusted.guarantee import Guarantee, Replacement, Replacing, Standing
+from ..trusted.guarantee import Guarantee, Replacing, Standing
 from ..trusted.losses import Losses, Measurements
 from ..trusted.numbers import as_text
 from ..trusted.samplers import Integers
@@ -69,13 +69,8 @@ class GaussianMechanism(Mechanism):
         return calibrated_noise(self.epsilon, self.delta, self.plans(), self.unit.max_cases)
 
     def _promise(self) -> Guarantee:
-        return self._guarantee(self.noise.delta_spent, Standing.PROVEN, self._replacing)
-
-    @cached_property
-    def _replacing(self) -> Replacing:
-        """Corollary 1, where it says more than group privacy."""
-        epsilon = replace_one(self.noise.calibration)
-        return "any mechanism" if epsilon is None else Replacement(epsilon, self.delta)
+        replacing: Replacing = replace_one(self.noise.calibration) or "any mechanism"  # Corollary 1, where it says more
+        return self._guarantee(self.noise.delta_spent, Standing.PROVEN, replacing)
 
     def losses(self) -> Losses:
         """By the theorem; a subclass may state what neighbouring logs reach."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import attrs
 import numpy as np
 
-from ..errors import ParameterError, naming, one_of, shown
+from ..errors import ParameterError, naming, one_of
 from ..log.abstraction import FULL, Abstraction, RuleFiles, parse_ladder
 from ..log.log import Log
 from ..releases.estimate import CONFIDENCE, Estimate, KeepCurve, estimate, estimate_of, keep_curve_of
@@ -35,29 +35,26 @@ ENOUGH = 5  # a rung is good enough if one case in five is beyond half the thres
 MAX_RUNGS = 50
 
 
-Rungs = str | Sequence[Abstraction | str]
-"""Accepted rungs: abstractions or their text, from fine to coarse, or all in one text; or `default`."""
-
 Shares = Literal["equal", "adaptive"]
 
 
-def _rungs(value: Rungs) -> tuple[Abstraction, ...]:
-    if isinstance(value, str):
-        with naming("rungs"):
-            value = DEFAULT_RUNGS if value.strip() == "default" else parse_ladder(value)
-    if not isinstance(value, Sequence) or not 1 <= len(value) <= MAX_RUNGS:
+def _rungs(value: Any, files: RuleFiles = "read") -> tuple[Abstraction, ...]:
+    with naming("rungs"):
+        if isinstance(value, str):
+            value = DEFAULT_RUNGS if value.strip() == "default" else parse_ladder(value, files)
+        rungs = tuple(_rung(each, files) for each in (value if isinstance(value, Sequence) else [value]))
+    if not 1 <= len(rungs) <= MAX_RUNGS or len(set(rungs)) < len(rungs):
         raise ParameterError(
-            f"the ladder needs 1 to {MAX_RUNGS} rungs, such as full,fold,first,prefix:6, or default", field="rungs"
+            f"the ladder needs 1 to {MAX_RUNGS} different rungs, such as full,fold,first,prefix:6, or default",
+            field="rungs",
         )
-    rungs: list[Abstraction] = []
-    for rung in value:
-        if not isinstance(rung, Abstraction | str):
-            raise ParameterError(f"a rung is {shown(rung)}: it must be an abstraction, such as prefix:6", field="rungs")
-        with naming("rungs"):
-            rungs.append(Abstraction.parse(rung) if isinstance(rung, str) else rung)
-        if rungs[-1] in rungs[:-1]:
-            raise ParameterError(f"the rung {rung} occurs twice; remove one", field="rungs")
-    return tuple(rungs)
+    return rungs
+
+
+def _rung(value: Any, files: RuleFiles) -> Abstraction:
+    if isinstance(value, Abstraction):
+        return value
+    return Abstraction.parse(value, files) if isinstance(value, str) else Abstraction.from_json(value)
 
 
 @attrs.frozen(slots=False)
@@ -91,17 +88,7 @@ class Ladder(Mechanism):
     @classmethod
     def _from_plain(cls, option: str, value: Any, references: References) -> Any:
         """Convert rungs from lists of steps or text."""
-        if option != "rungs" or value == "default":
-            return value
-        files: RuleFiles = "read" if references == "follow" else "refuse"
-        rules = value if isinstance(value, list) else [value]
-        with naming("rungs"):
-            if isinstance(value, str):
-                return parse_ladder(value, files)
-            return [
-                Abstraction.parse(rule, files) if isinstance(rule, str) else Abstraction.from_json(rule)
-                for rule in rules
-            ]
+        return _rungs(value, "read" if references == "follow" else "refuse") if option == "rungs" else value
 
     # --------------------------------------------------------------------------------------------- how it is divided
 

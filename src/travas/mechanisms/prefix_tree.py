@@ -146,7 +146,11 @@ class Trie:
         counts = variants.counts
         at = np.zeros(len(lengths), dtype=np.int64)  # the node each variant has reached
         alive = np.arange(len(lengths))
-        edges, ending, going_on = [], [np.zeros(1, dtype=np.int64)], [np.array([counts.sum()])]
+        edges, ending, going_on = (
+            [np.empty(0, dtype=np.int64)],
+            [np.zeros(1, dtype=np.int64)],
+            [np.array([counts.sum()])],
+        )
         made = 1
         for level in range(max_length):
             alive = alive[lengths[alive] > level]
@@ -157,14 +161,12 @@ class Trie:
             numbers, reached = np.unique(at[alive] * len(names) + symbols, return_inverse=True)
             at[alive] = made + reached
             last = lengths[alive] == level + 1
-            everybody = np.bincount(reached, weights=counts[alive], minlength=len(numbers)).astype(np.int64)
-            finished = np.bincount(reached[last], weights=counts[alive][last], minlength=len(numbers)).astype(np.int64)
             edges.append(numbers)
-            ending.append(finished)
-            going_on.append(everybody - finished)
+            ending.append(np.bincount(reached, counts[alive] * last).astype(np.int64))
+            going_on.append(np.bincount(reached, counts[alive] * ~last).astype(np.int64))
             made += len(numbers)
         # nodes are numbered level by level in the order of their edges, so all edges together are sorted
-        self._edges = np.concatenate(edges) if edges else np.empty(0, dtype=np.int64)
+        self._edges = np.concatenate(edges)
         self._ending, self._going_on = np.concatenate([*ending, [0]]), np.concatenate([*going_on, [0]])
 
     def root(self) -> Prefixes:

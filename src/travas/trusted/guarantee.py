@@ -63,15 +63,8 @@ def _whole_unit(unit: PrivacyUnit) -> str:
     return "one case" if unit.is_case else f"all cases of one person (column {unit.name})"
 
 
-@dataclass(frozen=True)
-class Replacement:
-    """(ε, δ) when one unit is replaced by another, where the mechanism's own proof shows it."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-
-Replacing = Literal["two counts", "any mechanism"] | Replacement
+Replacing = Literal["two counts", "any mechanism"] | Fraction
+"""How the cost of replacing one unit by another is known: by two steps of the relation, or ε by the mechanism's own proof."""
 
 
 class Standing(StrEnum):
@@ -127,8 +120,8 @@ class Guarantee:
         On different counts by composition (2ε, 2δ); by the mechanism's own proof; else by group privacy
         (2ε, (1 + e^ε)δ), rounded up.
         """
-        if isinstance(self.replacing, Replacement):
-            return self.replacing.epsilon, self.replacing.delta
+        if isinstance(self.replacing, Fraction):
+            return self.replacing, self.delta
         above = Fraction(growth_bounds(self.epsilon)[1], 1 << GROWTH_BITS)
         factor = Fraction(2) if self.replacing == "two counts" else 1 + above
         return 2 * self.epsilon, min(factor * self.delta, Fraction(1))

@@ -113,21 +113,13 @@ def as_text(value: Fraction) -> str:
         rest, fives = rest // 5, fives + 1
     decimals = max(twos, fives)
     digits = str(abs(value.numerator) * 10**decimals // value.denominator) if rest == 1 else ""
-    sign = "-" if value < 0 else ""
-    if decimals == 0 and len(digits) > 40 >= len(digits.rstrip("0")):
-        return f"{sign}{_mantissa(digits.rstrip('0'))}e{len(digits) - 1}"
-    if rest != 1 or len(digits) > 40:
+    significant = digits.rstrip("0")
+    if rest != 1 or len(significant) > 40:
         return f"{value.numerator}/{value.denominator}"
-    if decimals - len(digits) >= 4:
-        return f"{sign}{_mantissa(digits)}e-{decimals - len(digits) + 1}"
-    if decimals == 0:
-        return sign + digits
-    digits = digits.rjust(decimals + 1, "0")
-    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"
-
-
-def _mantissa(digits: str) -> str:
-    return digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+    exponent = len(digits) - len(significant) - decimals
+    number = Decimal(f"{'-' if value < 0 else ''}{significant or '0'}e{exponent}")
+    is_short = len(digits) <= 40 and decimals - len(digits) < 4
+    return f"{number:f}" if is_short else f"{number:e}".replace("+", "")
 
 
 def rounded_down(value: Fraction, digits: int = 20) -> Fraction:
@@ -136,15 +128,7 @@ def rounded_down(value: Fraction, digits: int = 20) -> Fraction:
     >>> rounded_down(Fraction(2, 3), 3)
     Fraction(333, 500)
     """
-    if value <= 0:
-        return Fraction(0)
-    unit = _unit(value, digits)
-    return math.floor(value / unit) * unit
-
-
-def _unit(value: Fraction, digits: int) -> Fraction:
-    """Return the power of ten of the last significant digit; at most one off."""
-    return Fraction(10) ** (math.floor(math.log10(value.numerator) - math.log10(value.denominator)) - digits + 1)
+    return Fraction(Context(digits, ROUND_FLOOR).divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def rounded_up(value: Fraction, digits: int = 20) -> str:
@@ -153,10 +137,9 @@ def rounded_up(value: Fraction, digits: int = 20) -> str:
     >>> rounded_up(Fraction(2, 3), 3)
     '0.667'
     """
-    if value <= 0:
-        return "0"
-    unit = _unit(value, digits)
-    return as_text(math.ceil(value / unit) * unit)
+    return as_text(
+        Fraction(Context(digits, ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator)))
+    )
 
 
 _DOWN, _UP = Context(prec=110, rounding=ROUND_FLOOR), Context(prec=110, rounding=ROUND_CEILING)

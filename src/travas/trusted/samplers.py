@@ -45,17 +45,32 @@ class Seeded:
         return self._generator.bytes(size)
 
 
+def _accepted(size: int, propose: Callable[[Integers], tuple[Integers, Booleans]]) -> Integers:
+    """By rejection: values are proposed for the places that wait, until each has one that is good."""
+    drawn = np.empty(size, dtype=np.int64)
+    waiting = np.arange(size)
+    while len(waiting):
+        proposed, good = propose(waiting)
+        drawn[waiting[good]] = proposed[good]
+        waiting = waiting[~good]
+    return drawn
+
+
 def uniform_below(bounds: Integers, random_bytes: RandomBytes) -> Integers:
     """Draw for every bound b ≥ 1 an independent integer, exactly uniform on 0..b−1."""
     limits = np.uint64(2**63) // bounds.astype(np.uint64) * bounds.astype(np.uint64)  # the largest multiple in 63 bits
-    drawn = np.empty(len(bounds), dtype=np.int64)
-    waiting = np.arange(len(bounds))
-    while len(waiting):
+
+    def propose(waiting: Integers) -> tuple[Integers, Booleans]:
         words = np.frombuffer(random_bytes(8 * len(waiting)), dtype=np.uint64) >> np.uint64(1)
-        good = words < limits[waiting]
-        drawn[waiting[good]] = words[good].astype(np.int64) % bounds[waiting[good]]
-        waiting = waiting[~good]
-    return drawn
+        return words.astype(np.int64) % bounds[waiting], words < limits[waiting]
+
+    return _accepted(len(bounds), propose)
+
+
+def _signed(magnitudes: Integers, random_bytes: RandomBytes) -> tuple[Integers, Booleans]:
+    """Magnitudes with random signs, and which of them count: zero has only one sign."""
+    negative = np.frombuffer(random_bytes(len(magnitudes)), dtype=np.uint8) & 1 == 1
+    return np.where(negative, -magnitudes, magnitudes), ~(negative & (magnitudes == 0))
 
 
 @dataclass(frozen=True)
@@ -76,15 +91,7 @@ class DiscreteLaplace:
 
     def draw(self, size: int, random_bytes: RandomBytes) -> Integers:
         """Draw `size` independent values."""
-        drawn = np.empty(size, dtype=np.int64)
-        waiting = np.arange(size)
-        while len(waiting):
-            magnitude = self.magnitudes(len(waiting), random_bytes)
-            negative = np.frombuffer(random_bytes(len(waiting)), dtype=np.uint8) & 1 == 1
-            good = ~(negative & (magnitude == 0))  # zero has only one sign
-            drawn[waiting[good]] = np.where(negative, -magnitude, magnitude)[good]
-            waiting = waiting[~good]
-        return drawn
+        return _accepted(size, lambda waiting: _signed(self.magnitudes(len(waiting), random_bytes), random_bytes))
 
     def magnitudes(self, size: int, random_bytes: RandomBytes) -> Integers:
         """Independent values of ⌊geometric/s⌋, for a scale t/s: P[m] ∝ e^(−m/scale)."""
@@ -97,31 +104,26 @@ def discrete_gaussian(size: int, random_bytes: RandomBytes, bits: int = GAUSSIAN
     Canonne, Kamath and Steinke 2020, Algorithm 3 with t = σ = S: a discrete Laplace value m of scale S is accepted with
     probability e^(−(m − S)²/2S²), and e^(−m/S)·e^(−(m − S)²/2S²) = e^(−m²/2S²)·e^(−1/2).
     """
-    drawn = np.empty(size, dtype=np.int64)
-    for start in range(0, size, _BLOCK):
-        part = drawn[start : start + _BLOCK]
-        waiting = np.arange(len(part))
-        while len(waiting):
-            magnitude = _geometric(len(waiting), 1 << bits, random_bytes)
-            if magnitude.max(initial=0) >= _MOST_STEPS << bits:  # probability e^−2047, part of SMOOTHING_DELTA
-                raise VerificationError("a noise value is too large for 64 bits: the random generator is broken")
-            negative = np.frombuffer(random_bytes(len(waiting)), dtype=np.uint8) & 1 == 1
-            accepted = ~(negative & (magnitude == 0))  # zero has one sign only
-            accepted &= _accepts((magnitude - (1 << bits)) ** 2, 2 * bits + 1, random_bytes)
-            part[waiting[accepted]] = np.where(negative, -magnitude, magnitude)[accepted]
-            waiting = waiting[~accepted]
-    return drawn
+
+    def propose(waiting: Integers) -> tuple[Integers, Booleans]:
+        magnitudes = _geometric(len(waiting), 1 << bits, random_bytes)
+        if magnitudes.max(initial=0) >= _MOST_STEPS << bits:  # probability e^−2047, part of SMOOTHING_DELTA
+            raise VerificationError("a noise value is too large for 64 bits: the random generator is broken")
+        values, good = _signed(magnitudes, random_bytes)
+        return values, good & _accepts((magnitudes - (1 << bits)) ** 2, 2 * bits + 1, random_bytes)
+
+    blocks = [_accepted(min(_BLOCK, size - start), propose) for start in range(0, size, _BLOCK)]
+    return np.concatenate([np.empty(0, dtype=np.int64), *blocks])
 
 
 def _geometric(size: int, top: int, random_bytes: RandomBytes) -> Integers:
     """P[m] ∝ e^(−m/top): m = U + top·G, U below top with weight e^(−u/top), G with weight e^−g."""
-    fine = np.empty(size, dtype=np.int64)
-    waiting = np.arange(size)
-    while len(waiting):
+
+    def propose(waiting: Integers) -> tuple[Integers, Booleans]:
         candidates = uniform_below(np.full(len(waiting), top, dtype=np.int64), random_bytes)
-        good = happens(candidates, top, random_bytes)
-        fine[waiting[good]] = candidates[good]
-        waiting = waiting[~good]
+        return candidates, happens(candidates, top, random_bytes)
+
+    fine = _accepted(size, propose)
     coarse = np.zeros(size, dtype=np.int64)
     going = np.arange(size)
     while len(going):
