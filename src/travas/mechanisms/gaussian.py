@@ -6,7 +6,7 @@ The theorem and its corollaries: docs/mechanisms/synthesis.md.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -95,17 +95,20 @@ class GaussianMechanism(Mechanism):
         """The noise of one release: of every stage once."""
         return Draws(self.noise, self._random_bytes)
 
-    def _select_activities(
-        self, variants: Log, log: CodedTraces, draws: Draws, known: Iterable[int] = ()
-    ) -> dict[Activity, int]:
+    def _select_activities(self, variants: Log, log: CodedTraces, draws: Draws, known: Integers) -> dict[Activity, int]:
         """A: activities of these cases, beyond those that are known, whose noisy sum exceeds the threshold; with that sum."""
         if self.alphabet is not None:
             return {}
         stage = draws.stage(ACTIVITIES)
-        sums = activity_sums(log, np.array(sorted(known), dtype=np.int64), stage)
+        sums = activity_sums(log, known, stage)
         drawn = draws.noisy(ACTIVITIES, sums, sums > 0)
         kept = np.flatnonzero((sums > 0) & (drawn > stage.threshold))
         return {variants.alphabet[code]: int(drawn[code]) for code in kept.tolist()}
+
+
+def by_size(sums: Mapping[Activity, int]) -> list[Activity]:
+    """The activities, those with the largest noisy sums first."""
+    return sorted(sums, key=lambda activity: (-sums[activity], activity))
 
 
 def answered(totals: Totals, draws: Draws, name: str, kind: Callable[..., CellQuestion], **options: Any) -> Integers:

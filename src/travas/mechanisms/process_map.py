@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import attrs
+import numpy as np
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
@@ -27,7 +28,7 @@ from ..trusted.contributions import SIZE_CELLS, CodedTraces, pairs_of, rework_of
 from ..trusted.samplers import Integers
 from ..trusted.stage_check import Draws
 from ..trusted.stages import Selection
-from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, answered, coded, coded_for
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, answered, by_size, coded, coded_for
 from .mechanism import parameters_of
 
 PARTS = (DURATIONS, REWORK, THROUGHPUT, SERVICE)
@@ -98,7 +99,7 @@ class ProcessMap(GaussianMechanism):
             The noisy measurements.
         """
         draws, log = self._draws(), coded(variants)
-        selected = self._select_activities(variants, log, draws)
+        selected = self._select_activities(variants, log, draws, np.empty(0, dtype=np.int64))
         activities = self._activities(selected)
         codes, log = coded_for(activities, variants.alphabet, log)
         labelled = with_other(log, codes)
@@ -138,8 +139,7 @@ class ProcessMap(GaussianMechanism):
 
     def _activities(self, selected: dict[Activity, int]) -> tuple[Activity, ...]:
         """The activities that have their own node: a rule on outputs, which keeps the largest of too many."""
-        by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
-        return tuple(sorted(by_sum[:MOST_ACTIVITIES])) if self.alphabet is None else self.alphabet
+        return tuple(sorted(by_size(selected)[:MOST_ACTIVITIES])) if self.alphabet is None else self.alphabet
 
 
 def _measure_rework(labelled: CodedTraces, cap: int, draws: Draws) -> Integers:

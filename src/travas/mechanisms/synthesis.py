@@ -43,14 +43,14 @@ from ..synthesis.measurements import (
 )
 from ..synthesis.randomness import new_seed
 from ..trusted.branch import released
-from ..trusted.contributions import CodedTraces, context_sums, length_sums, transition_sums
+from ..trusted.contributions import context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
 from ..trusted.losses import Losses
 from ..trusted.losses import Measurements as NoisySums
 from ..trusted.samplers import Integers, Seeded
 from ..trusted.stage_check import Draws
 from ..trusted.stages import Group, Selection, Stage
-from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, answered, coded, coded_for
+from .gaussian import MOST_ACTIVITIES, MOST_KEYS, GaussianMechanism, answered, by_size, coded, coded_for
 from .mechanism import parameters_of
 
 CONTROL_FLOW = {
@@ -268,12 +268,12 @@ class Synthesis(GaussianMechanism):
     def _measure_control_flow(self, variants: Log, draws: Draws) -> Measurements:
         """V, A, L, T1 and T2."""
         log = coded(variants)
-        shown = self._release_variants(log, draws)
-        residual = log.without(np.array([index for index, _ in shown], dtype=np.int64))
-        traces = variants.traces(index for index, _ in shown)
-        of_variants = dict(zip(traces, (value for _, value in shown), strict=True))
-        code_of = {activity: code for code, activity in enumerate(variants.alphabet)}
-        known = {code_of[activity] for trace in of_variants for activity in trace}
+        of_variant = draws.stage(stages.VARIANTS)
+        drawn = draws.noisy(stages.VARIANTS, log.counts * of_variant.contribution)
+        shown = released(of_variant, drawn, self._random_bytes)
+        traces = variants.traces(np.flatnonzero(shown).tolist())
+        of_variants = dict(zip(traces, drawn[shown].tolist(), strict=True))
+        residual, known = log.without(shown), np.unique(log.codes[np.repeat(shown, log.lengths)])
         selected = self._select_activities(variants, residual, draws, known)
         activities = self._activities(of_variants, selected)
         codes, residual = coded_for(activities, variants.alphabet, residual)
@@ -299,23 +299,14 @@ class Synthesis(GaussianMechanism):
             rules=self.rules,
         )
 
-    def _release_variants(self, log: CodedTraces, draws: Draws) -> list[tuple[int, int]]:
-        """V: the variants that are released, by index, with their noisy sums."""
-        stage = draws.stage(stages.VARIANTS)
-        drawn = draws.noisy(stages.VARIANTS, log.counts * stage.contribution)
-        kept = np.flatnonzero(released(stage, drawn, self._random_bytes))
-        return list(zip(kept.tolist(), drawn[kept].tolist(), strict=True))
-
     def _activities(self, released: dict[Trace, int], selected: dict[Activity, int]) -> tuple[Activity, ...]:
         """The activities of generated traces: a rule on outputs, which prefers large noisy sums if there are too many."""
         mass: defaultdict[Activity, int] = defaultdict(int)
         for trace, value in released.items():
             for activity in set(trace):
                 mass[activity] += value
-        by_mass = sorted(mass, key=lambda activity: (-mass[activity], activity))
-        by_sum = sorted(selected, key=lambda activity: (-selected[activity], activity))
         public = [activity for activity in self.alphabet or () if activity not in mass]
-        return tuple(sorted([*by_mass, *by_sum, *public][:MOST_ACTIVITIES]))
+        return tuple(sorted([*by_size(mass), *by_size(selected), *public][:MOST_ACTIVITIES]))
 
 
 @parameters_of.register

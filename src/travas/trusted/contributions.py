@@ -215,11 +215,9 @@ class CodedTraces:
             codes = self.codes[events].astype(np.int64)
             yield CodedTraces(codes, self.lengths[cases], self.counts[cases], self.activities)
 
-    def without(self, indexes: Integers) -> CodedTraces:
-        """The same traces with no case at these indexes: they add nothing to any sum."""
-        counts = self.counts.copy()
-        counts[indexes] = 0
-        return CodedTraces(self.codes, self.lengths, counts, self.activities)
+    def without(self, some: Booleans) -> CodedTraces:
+        """The same traces, some of them with no case: they add nothing to any sum."""
+        return CodedTraces(self.codes, self.lengths, np.where(some, 0, self.counts), self.activities)
 
     def projected(self, activities: Integers) -> CodedTraces:
         """The same traces without the events of all other activities; the k-th of `activities` becomes k."""
