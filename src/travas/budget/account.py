@@ -299,7 +299,7 @@ class Account:
     def total(self) -> str:
         """What was spent, in words."""
         unknown = "not known, because the guarantee of a release is not established"
-        return unknown if self.has_unknown_cost else in_words(self.spent)
+        return unknown if self.has_unknown_cost else numbers(*self.spent)
 
     def adds_up(self, earlier: Entry, release: Entry) -> bool:
         """Whether a charge is about the same units as a release to this account, so that their costs add up."""
