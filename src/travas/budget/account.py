@@ -406,9 +406,9 @@ def readable(text: str | None) -> str:
 
 def check_name(name: str, field: str = "dataset") -> str:
     """Check the name of a new data set, or of its unit."""
-    composed = normalize("NFC", name)
+    composed = normalize("NFC", name) if isinstance(name, str) else ""
     if not composed or composed != composed.strip() or len(composed) > 200 or not composed.isprintable():
-        raise ParameterError(f"{field} is {composed[:40]!r}: it must have 1 to 200 printable characters", field=field)
+        raise ParameterError(f"{field} is {shown(name)}: it must have 1 to 200 printable characters", field=field)
     return composed
 
 

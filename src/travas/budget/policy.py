@@ -48,7 +48,7 @@ _VALUES = {
 
 def _value(value: Number | Sequence[str] | bool) -> Fraction | tuple[str, ...] | bool:
     """Lists become tuples and numbers exact; whether the rule needs such a value is checked afterwards."""
-    if isinstance(value, list):
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return tuple(value)
     with suppress(ParameterError):
         return exact(value, "value")  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ def _value(value: Number | Sequence[str] | bool) -> Fraction | tuple[str, ...] |
 
 def _check_value(rule: PolicyRule, _: object, value: Any) -> None:
     kind, expected = _VALUES[RULES[rule.name]]
-    if not isinstance(value, kind) or (isinstance(value, tuple) and not all(isinstance(name, str) for name in value)):
+    if not isinstance(value, kind):
         raise ParameterError(f"{RULES[rule.name]} is {shown(value)}; use {expected}", field="value")
 
 
