@@ -17,7 +17,6 @@ from .. import explain
 from ..budget.account import Account, as_plain
 from ..budget.policy import Policy
 from ..explain import HALF
-from ..log.traces import Trace
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import parameters_of
 from ..plots.charts import keep_curve, throughput_chart
@@ -27,14 +26,7 @@ from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened, step_text
 from ..releases.estimate import keep_curve_of
 from ..releases.process_map import MapRelease
-from ..releases.release import (
-    EVENT_LOGS,
-    count_noun,
-    kind_of,
-    name_of,
-    released_attributes,
-    released_event_attributes,
-)
+from ..releases.release import EVENT_LOGS, count_noun, kind_of, released_attributes, released_event_attributes
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.numbers import as_text, exact, rounded_up
@@ -52,34 +44,24 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
     """Render the report as one self-contained page, with a comparison of all segments if there are any."""
     of_segments, steps_of_segments = comparison(segments) if len(segments) > 1 else ([], [])
     style = files(__package__).joinpath("templates/report.css").read_text(encoding="utf-8") + browser_file("charts.css")
-    mechanism, person, released = content.mechanism, content.person, explain.released_by(content.mechanism)
-    guarantee, curve, release = mechanism.guarantee(), keep_curve_of(mechanism), content.release
+    mechanism, release = content.mechanism, content.release
+    guarantee, curve = mechanism.guarantee(), keep_curve_of(mechanism)
     graph = directly_follows(content.variants, content.values) if release is None else release_graph(release)
-    about_epsilon, about_delta = explain.meaning(guarantee.epsilon, guarantee.delta, person, released)
-    noun = count_noun(mechanism, person)
     attributes = (*released_attributes(mechanism), *released_event_attributes(mechanism))
+    noun = count_noun(mechanism, content.person)
     pairs = () if content.process_map is None else content.process_map.pairs
     values = {
         "content": content,
-        "decision": content.decision,
-        "mechanism": mechanism,
-        "mechanism_name": name_of(mechanism),
         "guarantee": guarantee,
-        "kind": kind_of(mechanism),
         "explain": explain,
         "texts": texts,
         "style": Markup(style),
         "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         "today": _today(),
-        "about_epsilon": about_epsilon,
-        "about_delta": about_delta,
         "reasons": _as_recorded(content.recorded.reason, content.reason, content),
         "sign_offs": _as_recorded(content.recorded.signed_off_by, content.signed_off_by, content),
         "noun": noun,
         "delta_spent": rounded_up(guarantee.delta_spent, 3),
-        "added": texts.protected_unit(guarantee.unit, person),
-        "protected": texts.protected(mechanism, person),
-        "several": texts.several(guarantee.unit),
         "parameters": json.dumps(content.stated["parameters"], ensure_ascii=False),
         "facts_of_kind": _facts(content),
         "noisy_steps": _noisy_steps(content),
@@ -88,8 +70,6 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "between": between,
         "activity_names": _activity_names(content),
         "found_values": [each.name for each in attributes if each.is_selected],
-        "released": released,
-        "traces": "generalised" if content.is_abstracted else "whole",
         "map_picture": picture_or_reason(graph) if graph.paths else ("", ""),
         "throughput": Markup("" if graph.throughput is None else throughput_chart(graph.throughput, graph.times)),
         "variants": _variants(content),
@@ -140,22 +120,6 @@ def _history(content: ReportContent) -> dict[str, Any]:
     }
 
 
-def _charges(account: Account | None) -> dict[str, Any] | None:
-    if account is None:
-        return None
-    budget = account.budget
-    return {
-        "data_set": account.name,
-        "budget": budget and as_plain(budget.total),
-        "state": account.remainder,
-        "charges": [
-            {"time": entry.time, "mechanism": paid.mechanism, **as_plain((paid.epsilon, paid.delta))}
-            for entry in account.entries
-            for paid in [entry.spending]
-        ],
-    }
-
-
 def _machine(content: ReportContent) -> dict[str, Any]:
     """Return the machine-readable block for registries of deployments. Schema: docs/report.md."""
     stated, account = content.stated, content.account
@@ -189,7 +153,20 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "recorded": None
         if charge is None
         else {"time": charge.time, "reason": charge.approval.reason, "signed_off_by": charge.approval.signed_off_by},
-        "account": _charges(account),
+        "account": None if account is None else _account(account),
+    }
+
+
+def _account(account: Account) -> dict[str, Any]:
+    charges = [(entry.time, entry.spending) for entry in account.entries]
+    return {
+        "data_set": account.name,
+        "budget": account.budget and as_plain(account.budget.total),
+        "state": account.remainder,
+        "charges": [
+            {"time": time, "mechanism": paid.mechanism, **as_plain((paid.epsilon, paid.delta))}
+            for time, paid in charges
+        ],
     }
 
 
@@ -277,24 +254,16 @@ def _estimate(content: ReportContent, index: int) -> str:
 
 def _variants(content: ReportContent) -> list[dict[str, str]]:
     """Return the most frequent variants: estimate and interval, if there are any, and the count in the file."""
-    intervals = content.estimate.intervals if content.estimate else None
+    intervals, values = content.estimate.intervals if content.estimate else None, content.values
+    ranked = sorted(range(len(values)), key=lambda index: (-values[index], content.variants[index]))
     return [
         {
-            "variant": shortened(_path(content.variants[index]), 600),
+            "variant": shortened(" → ".join(map(activity_text, content.variants[index])), 600),
             "rule": content.rules[index],
             "origin": content.synthetic.origins[index] if content.synthetic is not None else "",
             "estimate": _estimate(content, index),
             "interval": "{:,} – {:,}".format(*intervals[index]) if intervals else "–",
             "count": f"{content.counts[index]:,}",
         }
-        for index in _ranked(content)[:SHOWN]
+        for index in ranked[:SHOWN]
     ]
-
-
-def _ranked(content: ReportContent) -> list[int]:
-    values = content.values
-    return sorted(range(len(values)), key=lambda index: (-values[index], content.variants[index]))
-
-
-def _path(trace: Trace) -> str:
-    return " → ".join(map(activity_text, trace))

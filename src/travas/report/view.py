@@ -112,36 +112,30 @@ def _whole_number(query: Mapping[str, str], name: str, default: int) -> int:
 
 def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
     """Throughput, arrivals and the time between the most frequent pairs; None without times."""
-    timed = [path for path in graph.paths if path.time is not None][:_STEPS]
+    timed = [(path, path.time) for path in graph.paths if path.time is not None][:_STEPS]
     if graph.throughput is None and not timed:
         return None
     names = {node.key: node.name for node in graph.nodes}
-    ends = [end for path in timed if path.time for end in (path.time.lower_quartile, path.time.upper_quartile)]
-    low, high = math.log1p(min(ends, default=0)), math.log1p(max(ends, default=1))
+    ends = [math.log1p(end) for _, time in timed for end in (time.lower_quartile, time.upper_quartile)]
+    low, high = min(ends, default=0), max(ends, default=1)
 
     def place(seconds: float) -> float:
         return round(100 * (math.log1p(seconds) - low) / (high - low), 1) if high > low else 50.0
 
-    throughput = None
-    if graph.throughput is not None:
-        throughput = {
-            **_quartiles(graph.throughput.quartiles),
-            "bars": _bars((label, share, marked) for label, share, marked in graph.throughput.bars),
-        }
     return {
         "origin": graph.times or "measured",
         "is_paired": graph.is_paired,
-        "throughput": throughput,
+        "throughput": graph.throughput
+        and {**_quartiles(graph.throughput.quartiles), "bars": _bars(graph.throughput.bars)},
         "arrivals": _arrivals(release) if isinstance(release, SyntheticRelease) else None,
         "steps": [
             {
                 "before": names[path.before],
                 "after": names[path.after],
-                **_quartiles(path.time),
-                "places": [place(getattr(path.time, name)) for name in ("lower_quartile", "median", "upper_quartile")],
+                **_quartiles(time),
+                "places": [place(end) for end in (time.lower_quartile, time.median, time.upper_quartile)],
             }
-            for path in timed
-            if path.time is not None
+            for path, time in timed
         ],
     }
 
@@ -179,11 +173,9 @@ def _bars(bars: Iterable[tuple[str, float, bool]]) -> list[dict[str, Any]]:
 def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
     """The numbers of cases of the values of every attribute, with intervals."""
     found = []
+    numbers = {one.attribute.name for one in release.measurements.attributes if one.attribute.is_number}
     for name, group in groupby(release.quality().attributes, key=lambda one: one.attribute):
-        values = list(group)
-        is_number = next(
-            one.attribute.is_number for one in release.measurements.attributes if one.attribute.name == name
-        )
+        values, is_number = list(group), name in numbers
         if not is_number:
             values.sort(key=lambda one: -one.cases.value)
         most = max((one.cases.high for one in values), default=1) or 1
