@@ -130,11 +130,13 @@ def segment_path(target: Path, segment: str, kind: Kind, profile: Profile = "tra
     return target.with_name(f"{target.name[: -len(suffix)]}-{name.replace('.', '%2E')}{suffix}")
 
 
-def write_release(release: Release, path: Path, existing: Existing, profile: Profile = "travas") -> Path:
+def write_release(
+    release: Release, path: Path, existing: Existing, profile: Profile = "travas", about: Sequence[str] = ()
+) -> Path:
     """Write a release, its guarantee and its README; none is visible before all are complete."""
     check_profile(profile)
     with reserved_release(path, existing, kind_of(release.mechanism), profile) as output:
-        output.write(release)
+        output.write(release, about)
         output.publish()
     return path
 

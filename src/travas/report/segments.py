@@ -10,6 +10,7 @@ from ..outputs.guarantee_file import guarantee_path
 from ..outputs.write import segment_path
 from ..plots.svg import activity_text, shortened
 from ..releases.process_map import MapNode
+from ..releases.release import SEGMENT
 from ..verification.opened import load, stated_reading
 from .content import ReportContent, read_content
 
@@ -25,16 +26,16 @@ def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportCo
     reading = stated_reading(stated, guarantee)
     if reading is None or reading.by is None:
         return ()
-    form = stated["kind"], stated["release"].get("profile", "travas")
-    suffix = "." + stated["release"]["format"]
-    for value in reading.segments:
-        ending = segment_path(Path("x" + suffix), value, *form).name.removeprefix("x")
-        whole = release.with_name(release.name.removesuffix(ending) + suffix)
-        if stated["release"]["notices"].get("travas:segment") == f"{reading.by} = {value}" and whole != release:
-            files = {other: segment_path(whole, other, *form) for other in reading.segments}
-            found = {other: file for other, file in files.items() if file.is_file() and guarantee_path(file).is_file()}
-            return tuple((other, read_content(guarantee_path(file), file)) for other, file in found.items())
-    return ()
+    facts = stated["release"]
+    form, suffix = (stated["kind"], facts.get("profile", "travas")), "." + facts["format"]
+    value = reading.segments[reading.named_segments.index(facts["notices"][SEGMENT])]
+    ending = segment_path(Path("x" + suffix), value, *form).name.removeprefix("x")
+    whole = release.with_name(release.name.removesuffix(ending) + suffix)
+    if whole == release:
+        return ()
+    files = {other: segment_path(whole, other, *form) for other in reading.segments}
+    found = {other: file for other, file in files.items() if file.is_file() and guarantee_path(file).is_file()}
+    return tuple((other, read_content(guarantee_path(file), file)) for other, file in found.items())
 
 
 def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row], list[Row]]:
@@ -45,30 +46,21 @@ def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row]
     ]
     shares = [_shares(content) for _, content in segments]
     steps = {step for found in shares for step in found}
-    spread = {
-        step: max(found.get(step, 0.0) for found in shares) - min(found.get(step, 0.0) for found in shares)
-        for step in steps
-    }
-    shown = sorted(steps, key=lambda step: (-spread[step], step))[:STEPS]
+    values = {step: [found.get(step, 0.0) for found in shares] for step in steps}
+    shown = sorted(steps, key=lambda step: (min(values[step]) - max(values[step]), step))[:STEPS]
     return rows, [(step, [f"{found[step]:.0%}" if step in found else "–" for found in shares]) for step in shown]
 
 
 def _shares(content: ReportContent) -> Mapping[str, float]:
     """The share of the cases in the file that have each directly-follows step."""
-    cases = Counter[str]()
+    cases, total = Counter[str](), float(sum(content.counts))
+    for trace, count in zip(content.variants, content.counts, strict=True):
+        names = ["(start)", *map(activity_text, trace), "(end)"]
+        cases.update(dict.fromkeys(map(_step, names, names[1:]), count))
     if content.process_map is not None:
-        cases.update(
-            {
-                _step(node_text(pair.before), node_text(pair.after)): pair.cases.value
-                for pair in content.process_map.pairs
-            }
-        )
         total = content.process_map.total.value
-    else:
-        for trace, count in zip(content.variants, content.counts, strict=True):
-            names = ["(start)", *map(activity_text, trace), "(end)"]
-            cases.update(dict.fromkeys(map(_step, names, names[1:]), count))
-        total = sum(content.counts)
+        pairs = content.process_map.pairs
+        cases.update({_step(node_text(pair.before), node_text(pair.after)): pair.cases.value for pair in pairs})
     return {step: min(number / total, 1.0) for step, number in cases.items()} if total > 0 else {}
 
 

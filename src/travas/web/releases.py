@@ -305,16 +305,14 @@ def _write_missing(path: Path, content: Callable[[], str]) -> None:
 
 def _write_data(folder: Path, record: Record, release: Release) -> list[Path]:
     """Write the data in the formats of its kind; return the files for the zip: a README, and at last the release."""
-    from ..outputs.write import reserved_release
+    from ..outputs.write import write_release
 
     project, suffixes = record.project, _SUFFIXES[record.kind]
     about = (f"{_MAP}: its map, for browsers.", *about_release(project, project.reading().period, _REPORT))
     targets = [folder / f"{record.stem}{suffix}" for suffix in suffixes]
     for target in targets:
         if not target.is_file():
-            with reserved_release(target, "replace", record.kind) as output:
-                output.write(release, about)
-                output.publish()
+            write_release(release, target, "replace", about=about)
     files = [path for target in targets for path in release_files(target, record.kind)]
     return [path for path in files if path not in map(readme_path, targets[:-1])]
 
