@@ -228,13 +228,3 @@ def test_a_budget_per_year_begins_again_every_year(
     with pytest.raises(BudgetError):
         charge_rule(book, "ward", mechanism("optimal", "1/2", "1e-6"))
     assert book.account("ward").spent[0] == 2  # the years add up
-
-
-def test_what_a_policy_leaves_of_this_year_is_shown(
-    book: Ledger, travas: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    book.create_account("ward")
-    charge_rule(book, "ward", mechanism("optimal", 1, "1e-6"))
-    monkeypatch.setenv("TRAVAS_POLICY", "default")
-    (shown,) = json.loads(travas("budget", "show", "ward", "--json").out)["datasets"]
-    assert shown["left_this_year"] == {"epsilon": "7", "delta": "9.9e-5"}

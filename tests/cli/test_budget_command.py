@@ -31,15 +31,6 @@ def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     assert "similar names: 'hospital'" in travas("budget", "show", "hopsital").err
 
 
-def test_a_log_without_a_name_is_explained_once(travas: Run, small_csv: Path, tmp_path: Path) -> None:
-    said = [
-        "only releases of this file are added up"
-        in travas("anonymize", small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", tmp_path / f"{run}.json").out
-        for run in range(3)
-    ]
-    assert said == [True, False, False]
-
-
 def test_planning_on_the_command_line(travas: Run) -> None:
     facts = json.loads(travas("budget", "plan", "--releases", 40, "--epsilon", 2, "--delta", "1e-6", "--json").out)
     assert (facts["basic"]["epsilon"], facts["basic"]["delta"]) == ("0.05", "2.5e-8")

@@ -6,7 +6,6 @@ from math import isfinite
 import pytest
 
 from travas import Log, Optimal, explain
-from travas.explain import HALF
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
@@ -82,19 +81,6 @@ def test_it_is_post_processing() -> None:
     one = rule.release(Log.from_mapping({(str(n),): 3 + n for n in range(50)}))
     other = replace(one, variants=tuple((f"x{n:03d}",) for n in range(len(one.noisy))))
     assert one.estimate == other.estimate == estimate(rule.curve, one.noisy)
-
-
-# ---- The keep curve: the numbers that texts, pictures, report and web app take from it.
-
-
-SLOW_CURVES = [("0.1", "1e-6", 109), ("0.01", "1e-12", 2234)]
-"""(ε, δ, cases): so many cases are always kept that the points of a picture leave numbers out."""
-
-
-@pytest.mark.parametrize(("epsilon", "delta", "cases"), SLOW_CURVES)
-def test_the_curve_has_the_first_number_of_cases_above_one_half(epsilon: str, delta: str, cases: int) -> None:
-    curve = Optimal(epsilon=epsilon, delta=delta).curve
-    assert curve.first_above(HALF) == cases and curve.probability(cases) > HALF >= curve.probability(cases - 1)
 
 
 # ---- The words about ε, δ, units and what is missing.

@@ -38,12 +38,6 @@ def test_names_are_escaped(kind: str) -> None:
     assert not re.search(r"[\x00-\x08]|\bon\w+=|https?://(?!www\.w3\.org/2000/svg)", page)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_release_says_why(kind: str) -> None:
-    made = (release_of(kind, {}) for _ in range(40))  # one map in six has a pair by noise alone
-    assert any("empty" in words_of(release) for release in made)
-
-
 def test_a_synthetic_log_that_rests_on_noise_says_so() -> None:
     mechanism = travas.Synthesis(1, "1e-6", alphabet=[f"a{number}" for number in range(9)])
     rare = {tuple(f"a{(7 * case + step) % 9}" for step in range(1 + case % 6)): 1 for case in range(30)}

@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from extras import SMOKES
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,13 +38,6 @@ def needed(name: str) -> dict[str, str]:
 def test_nothing_that_is_always_needed_is_under_a_strong_copyleft() -> None:
     assert [name for name, licence in needed("travas").items() if STRONG_COPYLEFT.search(licence)] == []
     assert len(needed("travas")) > 10 and STRONG_COPYLEFT.search(needed("pm4py")["pm4py"])
-
-
-def test_every_extra_is_tried_alone() -> None:
-    """By `make test-extras`."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert set(SMOKES) == set(extras) - {"all"}
-    assert set(extras["all"][0].removeprefix("travas[").removesuffix("]").split(",")) == set(SMOKES)
 
 
 @pytest.mark.slow
