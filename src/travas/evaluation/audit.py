@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -249,16 +249,18 @@ def audit(
     except LogError:
         shown = event_table(released, reading)
     numbers = float(claim[0]), float(claim[1])
-    logs = _Logs(dict(before.items()), dict(after.items()), event_table(original, reading), shown)
+    true, made, events = dict(before.items()), dict(after.items()), event_table(original, reading)
+    order = [] if shown is None else shown.first_occurrences()
     findings = [
-        _rare_variants(logs, numbers, before.unit.noun, made_up),
-        *_exact_counts(logs, numbers, predicted_length(*claim) if claim[1] else 1),
-        _order_of_counts(logs, numbers),
-        _order_of_cases(logs),
-        *_values(logs, numbers, frozenset(public)),
-        _times(logs, numbers),
-        _canaries(logs, numbers, made_up),
+        _rare_variants(true, made, numbers, before.unit.noun, made_up),
+        *_exact_counts(true, made, numbers, predicted_length(*claim) if claim[1] else 1),
+        _order_of_counts(true, order or list(made), numbers),
     ]
+    if events is not None and shown is not None:
+        findings.append(_order_of_cases(true, events.first_occurrences(), order))
+        findings += _values(events, shown, numbers, frozenset(public))
+        findings.append(_times(events.timelines(), shown.timelines(), numbers))
+    findings.append(_canaries(true, made, numbers, made_up))
     whom = "one case" if before.unit.is_case else "all cases of one person"
     return Audit(as_text(claim[0]), as_text(claim[1]), whom, tuple(findings))
 
@@ -268,31 +270,24 @@ def audit(
 _Claim = tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
-class _Logs:
-    """Both logs: their variants with counts, and their events where they have some."""
-
-    true: dict[Trace, int]
-    shown: dict[Trace, int]
-    before: EventTable | None
-    after: EventTable | None
+_Counts = Mapping[Trace, int]
 
 
-def _rare_variants(logs: _Logs, claim: _Claim, unit: str, canaries: Collection[Trace]) -> Finding:
+def _rare_variants(true: _Counts, shown: _Counts, claim: _Claim, unit: str, canaries: Collection[Trace]) -> Finding:
     name = f"variants of one {unit}"
     null = (
         f"each variant that exactly one {unit} has is released with a probability of at most δ, because without that {unit} "
         "it would not be in the log, and the method releases only variants of the log, or parts of their traces"
     )
     added = set(canaries)
-    candidates = [trace for trace, count in logs.true.items() if count == 1 and trace not in added]
-    if logs.shown.keys() - logs.true.keys():
+    candidates = [trace for trace, count in true.items() if count == 1 and trace not in added]
+    if shown.keys() - true.keys():
         why = "the release has variants that the original does not have, so the method may make up traces; use canaries"
         return Finding(name, null, reason=why)
     if not candidates:
         return Finding(name, null, reason=f"no variant of the original has exactly one {unit}")
-    others = [trace for trace in logs.true if len(trace) > 1]
-    own = (trace for trace in candidates if trace in logs.shown and not any(_is_part(trace, other) for other in others))
+    others = [trace for trace in true if len(trace) > 1]
+    own = (trace for trace in candidates if trace in shown and not any(_is_part(trace, other) for other in others))
     hits, expected = len(list(islice(own, _MOST_HITS))), len(candidates) * claim[1]
     observed = (
         f"{hits:,}{' or more' if hits == _MOST_HITS else ''} of {len(candidates):,} such variants are in the release, not "
@@ -307,14 +302,14 @@ def _is_part(trace: Trace, other: Trace) -> bool:
     return len(trace) < len(other) and all(activity in rest for activity in trace)
 
 
-def _exact_counts(logs: _Logs, claim: _Claim, least: int) -> Iterable[Finding]:
+def _exact_counts(true: _Counts, shown: _Counts, claim: _Claim, least: int) -> Iterable[Finding]:
     names = "exact counts", "counts with the same error"
     null = (
         "every count has its own additive noise, whose distribution does not depend on the count; then no single error "
         "has a probability above (e^ε − 1 + 2δ)/(e^ε + 1)"
     )
-    common = ((trace, count) for trace, count in logs.true.items() if count >= least and trace in logs.shown)
-    errors = [logs.shown[trace] - count for trace, count in common]
+    common = ((trace, count) for trace, count in true.items() if count >= least and trace in shown)
+    errors = [shown[trace] - count for trace, count in common]
     number, atom = len(errors), largest_atom(*claim)
     if not errors or atom >= 1:
         few = f"no variant of {least:,} or more cases, which no threshold touches, is in both logs"
@@ -326,18 +321,17 @@ def _exact_counts(logs: _Logs, claim: _Claim, least: int) -> Iterable[Finding]:
     yield Finding(names[1], null, most, number, of_most, f"{most:,} of {number:,} counts have the same error")
 
 
-def _order_of_counts(logs: _Logs, claim: _Claim) -> Finding:
+def _order_of_counts(true: _Counts, order: Sequence[Trace], claim: _Claim) -> Finding:
     name = "order of counts"
     null = (
         "the method treats all variants in the same way, each with its own noise; then of two whose counts differ by one, the "
         "larger comes first with a probability of at most (e^2ε + (1 + e^ε)δ)/(1 + e^2ε)"
     )
-    order = (logs.after.first_occurrences() if logs.after is not None else []) or list(logs.shown)
     rank = {trace: index for index, trace in enumerate(order)}
-    known = sorted((trace for trace in rank if trace in logs.true), key=lambda trace: (logs.true[trace], trace))
+    known = sorted((trace for trace in rank if trace in true), key=lambda trace: (true[trace], trace))
     pairs: list[tuple[Trace, Trace]] = []
     for small, large in pairwise(known):  # each variant in one pair at most
-        if logs.true[large] - logs.true[small] == 1 and not (pairs and pairs[-1][1] == small):
+        if true[large] - true[small] == 1 and not (pairs and pairs[-1][1] == small):
             pairs.append((small, large))
     if not pairs:
         return Finding(name, null, reason="no two released variants have counts that differ by one")
@@ -347,21 +341,17 @@ def _order_of_counts(logs: _Logs, claim: _Claim) -> Finding:
     return Finding(name, null, hits, len(pairs), at, observed)
 
 
-def _order_of_cases(logs: _Logs) -> Finding:
+def _order_of_cases(true: _Counts, before: Sequence[Trace], after: Sequence[Trace]) -> Finding:
     name = "order of cases"
     null = (
         "the order of the original log plays no role: of two variants with equal counts each comes first equally often"
     )
-    if logs.before is None or logs.after is None:
-        return Finding(name, null, reason="one of the logs has no events in an order")
-    earlier, later = (
-        {trace: index for index, trace in enumerate(table.first_occurrences())} for table in (logs.before, logs.after)
-    )
+    earlier, later = ({trace: index for index, trace in enumerate(order)} for order in (before, after))
     if list(later) == sorted(later):
         return Finding(name, null, reason="the variants are in alphabetical order")
     by_count: dict[int, list[Trace]] = {}
-    for trace in sorted(later.keys() & earlier.keys() & logs.true.keys()):
-        by_count.setdefault(logs.true[trace], []).append(trace)
+    for trace in sorted(later.keys() & earlier.keys() & true.keys()):
+        by_count.setdefault(true[trace], []).append(trace)
     pairs = [pair for group in by_count.values() for pair in zip(group[::2], group[1::2], strict=False)]
     if not pairs:
         return Finding(name, null, reason="no two released variants have equal counts in the original")
@@ -370,12 +360,10 @@ def _order_of_cases(logs: _Logs) -> Finding:
     return Finding(name, null, hits, len(pairs), partial(binomial_tail, trials=len(pairs), chance=0.5), observed)
 
 
-def _values(logs: _Logs, claim: _Claim, public: frozenset[str]) -> Iterable[Finding]:
+def _values(before: EventTable, after: EventTable, claim: _Claim, public: frozenset[str]) -> Iterable[Finding]:
     """One test for each column that both logs have."""
-    if logs.before is None or logs.after is None:
-        return
-    others = logs.after.others
-    for what, column in logs.before.others.items():
+    others = after.others
+    for what, column in before.others.items():
         if what not in others or public & {what, column, what.removeprefix("the ")}:
             continue
         null = (
@@ -383,8 +371,8 @@ def _values(logs: _Logs, claim: _Claim, public: frozenset[str]) -> Iterable[Find
             "the probability that the method writes this text without having read it: at most a hundred times that of random "
             "texts of the same shape"
         )
-        candidates = [value for value, alone in logs.before.owners(column).items() if alone]
-        shown = set(logs.after.owners(others[what]))
+        candidates = [value for value, alone in before.owners(column).items() if alone]
+        shown = set(after.owners(others[what]))
         chances = _chances_of_values(candidates, shown)
         yield _reappearing(Finding(f"values of {what!r}", null), candidates, shown, chances, claim)
 
@@ -417,16 +405,14 @@ def _span(moments: Iterable[int]) -> int:
     return (known[-1] - known[0]) // resolution + 1
 
 
-def _times(logs: _Logs, claim: _Claim) -> Finding:
+def _times(before: Sequence[Timeline], after: Sequence[Timeline], claim: _Claim) -> Finding:
     name = "times of a case"
     null = (
         "all times of a case, which no other case has, reappear with a probability of at most e^ε·c + δ, where c is at most a "
         "hundred times the probability that random cases of the same time span and gaps have them"
     )
-    if logs.before is None or logs.after is None:
-        return Finding(name, null, reason="one of the logs has no events with times")
-    candidates = [line for line, number in Counter(logs.before.timelines()).items() if number == 1]
-    shown = set(logs.after.timelines())
+    candidates = [line for line, number in Counter(before).items() if number == 1]
+    shown = set(after)
     return _reappearing(Finding(name, null), candidates, shown, _chances_of_times(candidates, len(shown)), claim)
 
 
@@ -438,7 +424,7 @@ def _chances_of_times(lines: Sequence[Timeline], made: int) -> Iterable[float]:
         yield min(1.0, 100 * made / (span * gaps ** min(len(set(line)) - 1, _MOST_GAPS)))
 
 
-def _canaries(logs: _Logs, claim: _Claim, canaries: Sequence[Trace]) -> Finding:
+def _canaries(true: _Counts, shown: _Counts, claim: _Claim, canaries: Sequence[Trace]) -> Finding:
     name = "canaries"
     null = (
         "each canary is in the log with probability 1/2; nobody who sees the release can tell which ones are, beyond what "
@@ -446,10 +432,10 @@ def _canaries(logs: _Logs, claim: _Claim, canaries: Sequence[Trace]) -> Finding:
     )
     if not canaries:
         return Finding(name, null, reason="no canaries were put into the log")
-    released = [trace for trace in canaries if trace in logs.shown]
+    released = [trace for trace in canaries if trace in shown]
     if not released:
         return Finding(name, null, reason="no canary is in the release, so nothing can be guessed")
-    right = sum(trace in logs.true for trace in released)
+    right = sum(trace in true for trace in released)
     observed = f"{right:,} of {len(released):,} released canaries are in the original, of {len(canaries):,} in all"
     return Finding(name, null, right, len(released), guesses(len(canaries), len(released), *claim), observed)
 
