@@ -17,6 +17,7 @@ from .._version import __version__
 from ..errors import BudgetError, ParameterError, check_encodable, one_of, shown
 from ..explain import numbers
 from ..log.log import EVERY_TRACE
+from ..log.plain import plain
 from ..mechanisms.mechanism import Mechanism
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
 from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
@@ -273,13 +274,7 @@ class Account:
             "releases": len(self.entries),
             "spent": as_plain(self.spent),
             "spent_this_year": as_plain(self.this_year.spent),
-            "budget": budget
-            and {
-                **as_plain(budget.total),
-                "composition": budget.composition,
-                "span": budget.span,
-                "delta_used": rounded_up(self.delta_used or Fraction(0)),
-            },
+            "budget": budget and plain(budget) | {"delta_used": rounded_up(self.delta_used or Fraction(0))},
             "left": self.left and as_plain(self.left),
         }
 

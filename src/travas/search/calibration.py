@@ -60,7 +60,6 @@ def split_delta(delta: Fraction) -> tuple[Fraction, Fraction]:
 
 def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1) -> Calibration:
     """Contributions and thresholds for stages that together are (ε, δ)-DP."""
-    check_delta(delta)
     return Calibration(epsilon, delta, split_delta(delta)[0], stages_of(epsilon, delta, plans, max_cases), max_cases)
 
 
@@ -68,6 +67,7 @@ def stages_of(
     epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1
 ) -> tuple[Stage, ...]:
     """The stages with their contributions and thresholds."""
+    check_delta(delta)
     gaussian_delta, selections_delta = split_delta(delta)
     weights = sum(plan.delta_weight for plan in plans if plan.selection is not None)
     mu = largest_mu(epsilon, gaussian_delta)

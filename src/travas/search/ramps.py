@@ -16,7 +16,7 @@ from itertools import pairwise
 from ..trusted.stages import RAMP_BITS, SMOOTHING_VARIANCE, STANDARD_DEVIATION, Calibration, Ramp
 from . import calibration
 from .calibration import BITS, FAR, StagePlan, gaussian_delta_above, normal_tail_bounds, stages_of
-from .table_builders import check_delta, exponential_bounds
+from .table_builders import exponential_bounds
 
 MOST_CASES = 300
 """Where a new variant needs more, ramps are too long."""
@@ -34,7 +34,6 @@ _ONE = 1 << RAMP_BITS
 
 def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], max_cases: int = 1) -> Calibration:
     """With a ramp for the variants where Theorem 2 allows it, and as `calibration.calibrate` otherwise."""
-    check_delta(delta)
     share = {group: sum(plan.share for plan in plans if plan.group == group) for group in ("residual", "every case")}
     every = share["every case"]
     if plans[0].group == "variants" and max_cases == 1 and every < MOST_EVERY:
