@@ -43,10 +43,10 @@ LOG = arg(
 )
 FORCE = flag("Overwrite existing output.", "--force")
 QUIET = flag("Print nothing but errors, and JSON with --json.", "--quiet", hidden=True)
-AS_JSON, HIDDEN_JSON = (
-    flag("Print the result, or the error, as one JSON object.", "--json", each) for each in (False, True)
-)
+_JSON = "Print the result, or the error, as one JSON object."
+AS_JSON, HIDDEN_JSON = flag(_JSON, "--json"), flag(_JSON, "--json", hidden=True)
 CONFIDENTIALLY = flag("Also print the size of the log, on standard error.", "--confidential", hidden=True)
+PROJECT = opt("Take settings from this travas.toml.", "FILE", "--project")
 SET = opt("Set any setting of --help-all; repeatable.", "KEY=VALUE", "--set")
 
 _KINDS = {"number": "NUMBER", "whole number": "NUMBER", "file": "FILE", "list or file": "FILE"}
@@ -82,8 +82,7 @@ def with_settings(
         flags = [name for name in names if name not in signature.parameters]
         own += [_option(setting(name), name not in shown_first) for name in flags]
         if file:
-            project_file = opt("Take settings from this travas.toml.", "FILE", "--project")
-            own += [_parameter("project_file", Path | None, project_file), _parameter("changed", list[str] | None, SET)]
+            own += [_parameter("project_file", Path | None, PROJECT), _parameter("changed", list[str] | None, SET)]
             own.append(_parameter("quiet", bool, QUIET))
         if not set(flags) <= set(shown_first):
             own.append(_parameter("help_all", bool, flag("Show all options.", "--help-all", callback=_show_all)))
@@ -93,9 +92,11 @@ def with_settings(
             from ..settings.project import Project
 
             stated = {name: values.pop(name) for name in flags}
-            _, _, changed, file = (values.pop(name, None) for name in ("quiet", "help_all", "changed", "project_file"))
+            changed, project_file = values.pop("changed", None), values.pop("project_file", None)
+            for name in ("quiet", "help_all"):  # is_quiet, _show_all
+                values.pop(name, None)
             stated = {name: value for name, value in stated.items() if value not in (None, [])}
-            project = Project() if file is None else Project.load(file)
+            project = Project() if project_file is None else Project.load(project_file)
             command(**values, project=here(project, stated | changes(changed or (), names)))
 
         wrapped.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
