@@ -109,13 +109,12 @@ def release_parts(released: Release, output: Path, cases: int | None) -> Iterato
     if not guarantee.unit.is_case:
         rows.append(("counted", explain.counted_per(guarantee.unit, counted_of(mechanism))))
     rows += named("assumed", guarantee.assumptions)
-    name = _NAMES[kind_of(mechanism)]
+    about, colour = (", with warnings", "yellow") if decision.warnings else ("", "green")
     if guarantee.standing is Standing.NOT_ESTABLISHED:
-        yield Table(f"{name} WITHOUT a guarantee", rows, "red")
-    else:
-        yield Table(f"{name}, with warnings", rows, "yellow") if decision.warnings else Table(name, rows, "green")
+        about, colour = " WITHOUT a guarantee", "red"
+    yield Table(f"{_NAMES[kind_of(mechanism)]}{about}", rows, colour)
     if kind_of(mechanism) == "process map":
-        yield from _most_frequent(cast("MapRelease", released))
+        yield _most_frequent(cast("MapRelease", released))
 
 
 def _charge(account: Account) -> list[Table | str]:
@@ -150,10 +149,9 @@ def _more_rows(released: Release) -> Rows:
     ]
 
 
-def _most_frequent(released: MapRelease) -> Iterator[Table]:
+def _most_frequent(released: MapRelease) -> Table:
     rows = []
     for pair in sorted(released.pairs, key=lambda pair: -pair.cases.value)[:SHOWN_PAIRS]:
         step = printable(f"{node_text(pair.before)} → {node_text(pair.after)}")
         rows.append((step, f"{round(pair.cases.value):,} ({between(pair.cases)})"))
-    if rows:
-        yield Table(f"Most frequent pairs ({len(rows)} of {len(released.pairs):,}), in cases", rows)
+    return Table(f"Most frequent pairs ({len(rows)} of {len(released.pairs):,}), in cases", rows)

@@ -79,7 +79,7 @@ class Record:
     Attributes:
         id: The name of its folder, to which the charge refers.
         asked: When it was asked for (UTC).
-        dataset: The data set that is charged; empty for the account of the file.
+        dataset: The data set that is charged.
         kind: The kind of release.
         title: The name of the log, as it was shown.
         settings: The values of the project.
@@ -115,7 +115,7 @@ class Record:
     @property
     def stem(self) -> str:
         """What its files are called: data set, kind and date."""
-        words = re.sub(r"\W+", "-", f"{self.dataset or Path(self.title).name.split('.')[0]} {self.kind}").strip("-_")
+        words = re.sub(r"\W+", "-", f"{self.dataset} {self.kind}").strip("-_")
         return f"{words[:80].lower()}-{self.asked[:10]}"
 
     @property
@@ -134,7 +134,7 @@ class Archive:
     def begin(self, project: Project, title: str, ledger: Path, looked_at: tuple[str, ...] = ()) -> Record:
         """Make the folder of a release that is about to be charged. Until it has `ended`, this server works on it."""
         values = {name: value for name, value in project.values.items() if name != "log"}  # only its title is kept
-        dataset, kind, charged = project.stated("dataset"), kind_of(project.mechanism()), str(ledger.resolve())
+        dataset, kind, charged = project.required("dataset"), kind_of(project.mechanism()), str(ledger.resolve())
         made = Record(secrets.token_hex(8), now(), dataset, kind, title, values, charged, looked_at)
         try:
             self.folder(made.id).mkdir(mode=0o700)
@@ -327,11 +327,11 @@ def _write_report(path: Path, record: Record, release: Release, data: Path) -> N
     from ..budget.policy import Policy
     from ..report.report_file import write_report
 
-    project, account, decision = record.project, account_of(record), record.decision
+    project, decision = record.project, record.decision
     approved = f"{decision.name}, {decision.time[:10]}" if decision and decision.verdict == "approved" else ""
     write_report(
         guarantee_path(data), data, path, reason=project.stated("reason"), existing="replace", made=release,
-        account=account if account is not None and account.name else None, stated_cases=project.stated_cases,
+        account=account_of(record), stated_cases=project.stated_cases,
         policy=Policy.applying(project.policy()), signed_off_by=approved or project.stated("signed_off_by"),
         decisions=tuple(map(str, record.decisions)), looked_at=record.looked_at,
     )  # fmt: skip
