@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
 from .budget.account import Approval
 from .budget.ledger import Ledger
-from .errors import ParameterError, shown
+from .errors import CONFIDENTIAL, ParameterError, shown
 from .log.log import Log
 from .log.options import Attribute, BudgetShares, Times, TimesRule
 from .log.rules import Rules
@@ -257,9 +258,9 @@ def _released(source: Any, mechanism: Mechanism, options: ReleaseOptions, **othe
 
 
 def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
-    """Run a request, with a progress bar in notebooks unless another function reports it."""
+    """Run a request, with a progress bar in notebooks unless another function reports it, and warnings before a charge."""
     with notebook_progress() as shown_here:
-        return run(request, watch or shown_here)
+        return run(request, watch or shown_here, lambda text: warnings.warn(f"{text} {CONFIDENTIAL}", stacklevel=6))
 
 
 def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:

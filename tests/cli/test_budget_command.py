@@ -68,10 +68,10 @@ def test_what_a_release_without_an_established_guarantee_cost_is_not_known(
             *(words if mechanism == "sacofa" else words[:6]),
         )
         ran = travas("anonymize", small_csv, "-o", path, *chosen)
-        assert ran.code == 0 and ("not known" in ran.out) == (mechanism == "sacofa")
+        assert ran.code == 0 and ("unknown" in ran.out) == (mechanism == "sacofa")
     readmes = [Path(f"{path}.README.txt").read_text() for path in files]
     assert ["differentially private" in text for text in readmes] == [True, False]
-    assert "not known" in travas("budget", "show", "study").out
+    assert "unknown" in travas("budget", "show", "study").out
     report = tmp_path / "report.html"
     assert travas("report", files[0], "-o", report, "--dataset", "study").code == 0
     assert "<td>not known</td>" in report.read_text()

@@ -21,7 +21,7 @@ import pytest
 import travas
 from conftest import Run
 from servers import Postgres
-from travas import Ledger, Optimal, doctor, read
+from travas import Ledger, Optimal, anonymize, doctor, read
 from travas.log.questions import DetailColumn, Details
 from travas.pipeline import Request, run
 from travas.sources.columns import person_columns
@@ -233,6 +233,8 @@ def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(
     request = Request(path, Optimal(8, "0.01"), reading, ledger=book)
     run(request, caution=lambda text: said.append((text, len(book.accounts()))))
     assert len(said) == 1 and "'Patientennummer'" in said[0][0] and said[0][1] == 0 < len(book.accounts())
+    with pytest.warns(UserWarning, match="'Patientennummer'.*confidential"):
+        anonymize(path, epsilon=8, delta="0.01", reading=reading)
     person = attrs.evolve(reading, unit="Patientennummer", max_cases=2)
     assert read(path, person).cautions == ()
 

@@ -293,7 +293,7 @@ class Account:
     @property
     def total(self) -> str:
         """What was spent, in words."""
-        unknown = "not known, because the guarantee of a release is not established"
+        unknown = "unknown: the guarantee of a release is not established"
         return unknown if self.has_unknown_cost else numbers(*self.spent)
 
     def adds_up(self, earlier: Entry, release: Entry) -> bool:
