@@ -47,8 +47,7 @@ EVENTS_PER_FRAME = 32_000_000
 
 COUNT = "count"
 _CASE, _TIE, _ROW, _UNIT, _DIGEST, _SELECTED, _FIRST = "case", "tie", "row", "unit", "digest", "selected", "first"
-_MOMENT, _CLOSINGS, _LAST = "moment", "closings", "last"
-_IS_START, _SERVICE = "is start", "service"
+_MOMENT, _IS_START, _SERVICE = "moment", "is start", "service"
 
 
 def _row(index: int) -> str:
@@ -446,20 +445,17 @@ def _closed(events: pl.DataFrame, period: Period, activity: str) -> pl.DataFrame
 
     The events of each case are in order, and complete.
     """
-    rows, moment = events.lazy().filter(pl.col(_MOMENT) < microseconds(period.end)), pl.col(_MOMENT)
-    if (gap := period.gap_length) is None:
+    moment, gap = pl.col(_MOMENT), period.gap_length
+    if gap is None:
         is_end = pl.col(activity).cast(pl.String).is_in(list(period.end_activity))
-        before = is_end.cast(pl.UInt32).cum_sum() - is_end.cast(pl.UInt32)
-        last = moment.filter(is_end).first()
-        rows = rows.with_columns(before.over(_CASE).alias(_CLOSINGS), last.over(_CASE).alias(_LAST))
-        rows = rows.filter(pl.col(_CLOSINGS) == 0)
+        closings, is_closed = is_end.cum_sum() - is_end.cast(pl.UInt32), is_end.any()
     else:
-        is_late = (moment.diff() >= gap // timedelta(microseconds=1)).fill_null(False)
-        rows = rows.with_columns(is_late.cast(pl.UInt32).cum_sum().over(_CASE).alias(_CLOSINGS))
-        rows = rows.filter(pl.col(_CLOSINGS) == 0).with_columns(moment.max().over(_CASE).alias(_LAST))
+        is_late = moment.diff() >= gap // timedelta(microseconds=1)
+        closings, is_closed = is_late.fill_null(False).cum_sum(), pl.lit(True)
+    rows = events.lazy().filter(moment < microseconds(period.end)).filter((closings == 0).over(_CASE))
     first, after = (microseconds(instant) for instant in period.last_events)
-    within = pl.col(_LAST).is_between(first, after, closed="left")
-    return rows.filter(within).drop(_CLOSINGS, _LAST).collect()
+    is_within = is_closed & moment.max().is_between(first, after, closed="left")
+    return rows.filter(is_within.over(_CASE)).collect()
 
 
 def _paired(events: pl.DataFrame, parts: list[str]) -> pl.DataFrame:

@@ -15,6 +15,7 @@ import os
 import pickle
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -228,25 +229,13 @@ class Partition:
         return pa.RecordBatch.from_arrays([first, *parts, pa.array(numbers, pa.int64()), last], names=names)
 
 
-def _cell_sums(question: q.CellQuestion, totals: Totals) -> list[pa.Array]:
-    values = totals.sums(question).ravel()
-    cells = np.flatnonzero(values)
-    return [pa.array(cells, pa.int64()), pa.array(values[cells])]
-
-
-def _value_sums(question: q.AttributeValues | q.EventValues, totals: Totals) -> list[pa.Array]:
-    found = totals.value_sums(question)
-    return [pa.array([*found], pa.string()), pa.array([*found.values()], pa.int64())]
-
-
-def _answers(
-    answer: Callable[[Any, Totals], list[pa.Array]], question: q.Question, abstraction: Abstraction, batches: Batches
-) -> Iterator[pa.RecordBatch]:
-    """Yield what the encoded cases add to the cells of a question."""
+def _answers(question: q.Question, abstraction: Abstraction, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Yield what the encoded cases of each partition answer."""
     for batch in batches:
         for content in batch.column(0).to_pylist():
             totals = pickle.loads(content).under(abstraction)
-            yield pa.RecordBatch.from_arrays(answer(question, totals), ["cell", _NUMBER])
+            sums = totals.sums if isinstance(question, q.CellQuestion) else totals.value_sums
+            yield pa.RecordBatch.from_pydict({"sums": [pickle.dumps(sums(question))]})
 
 
 @dataclass(frozen=True)
@@ -276,27 +265,24 @@ class SparkTotals:
 
     def sums(self, question: q.CellQuestion) -> Integers:
         """Return what all cases add to the cells of a question."""
-        total = self.empty.sums(question).ravel()  # refuses what was not read
-        found = self._summed(_cell_sums, question, "long")
-        total[found["cell"].to_numpy()] += found["total"].to_numpy()
-        return total.reshape(question.shape)
+        return sum(self._answered(question), start=self.empty.sums(question))
 
     def value_sums(self, question: q.AttributeValues | q.EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values of an attribute."""
-        self.empty.value_sums(question)  # refuses what was not read
-        found = self._summed(_value_sums, question, "string")
-        return dict(zip(found["cell"].to_pylist(), found["total"].to_pylist(), strict=True))
+        total: Counter[str | None] = Counter()
+        for found in self._answered(question):
+            total.update(found)
+        return {**total}
 
     def fetched(self) -> EncodedCases:
         """Return the cases of all partitions."""
         found = _run(self.cases.sparkSession, self.where, self.cases.collect)
         return joined([pickle.loads(row[0]).cases for row in found]) if found else cast(EncodedTotals, self.empty).cases
 
-    def _summed(self, answer: Callable[[Any, Totals], list[pa.Array]], question: q.Question, cell: str) -> pa.Table:
-        answering = partial(_answers, answer, question, self.abstraction)
-        answers = self.cases.mapInArrow(answering, f"cell {cell}, {_NUMBER} long")
-        summed = answers.groupBy("cell").agg(f.sum(_NUMBER).alias("total"))
-        return _run(self.cases.sparkSession, self.where, summed.toArrow)
+    def _answered(self, question: q.Question) -> list[Any]:
+        """Return the sums of every partition."""
+        answers = self.cases.mapInArrow(partial(_answers, question, self.abstraction), "sums binary")
+        return [pickle.loads(row[0]) for row in _run(self.cases.sparkSession, self.where, answers.collect)]
 
 
 class RemoteVariants(Log):
