@@ -285,8 +285,6 @@ class Group(FileStep):
             or not all(_texts(pair) and all(pair) and len(pair) == 2 for pair in pairs)
         ):
             raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
-        if unfit := [group for _, group in pairs if not group.isprintable()]:
-            raise LogError(f"abstraction group has the group {unfit[0][:60]!r}, which is not printable; rename it")
         groups: dict[str, str] = {}
         for activity, group in pairs:
             if groups.setdefault(activity, group) != group:

@@ -303,14 +303,12 @@ def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str
     numbers: list[str | None] = []
     for attribute in columns.details.columns:
         (names if attribute.values == "name" else numbers).append(attribute.name)
-    times = [columns.timestamp] if columns.details.times == "read" else []
-    dates = [columns.timestamp] if is_dated else []
+    times = [columns.timestamp] if is_dated or columns.details.times == "read" else []
     needed: list[tuple[Callable[[pl.DataType], bool], Sequence[str | None], str]] = [
         (is_name_type, names, f"whose values are not exact names; convert it to one of {_NAMES}"),
         (is_ordered, [columns.timestamp, columns.ties], f"which cannot order events; convert it to a {_TIME}"),
         (_is_number, numbers, "whose values are not numbers; convert it to numbers"),
         (is_time, times, f"whose values are not dates or timestamps; convert it to a {_TIME}"),
-        (_is_dated, dates, f"which has no dates for a period; convert it to a {_TIME}"),
     ]
     for fits, having, what in needed:
         for name in having:
@@ -320,11 +318,6 @@ def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str
 
 def _is_number(kind: pl.DataType) -> bool:
     return _is_text(kind) or kind.is_numeric() or isinstance(kind, pl.Null)
-
-
-def _is_dated(kind: pl.DataType) -> bool:
-    """Return whether values of a type have a date, or are texts that can have one."""
-    return not (kind.is_numeric() or isinstance(kind, pl.Time | pl.Duration))
 
 
 def is_time(kind: pl.DataType) -> bool:

@@ -45,7 +45,6 @@ from .reading import Reading
 
 _DIGEST, _COUNT, _LENGTH = "digest", "count", "length"
 _REPORT, _NUMBER, _CASES, _OWNER = "report", "number", "cases", "owner"
-_PATTERN = frozenset("{}[]*?\\")
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 Batches = Iterable[pa.RecordBatch]
@@ -373,11 +372,6 @@ def _drop(*frames: Any) -> None:
 def _opened(source: str, reading: Reading) -> tuple[Any, str]:
     """Return the events and their name in messages. The master is not set here."""
     path = _path_of(source, reading)
-    if set(path) & _PATTERN:
-        raise ParameterError(
-            f"spark:{path} has one of {' '.join(sorted(_PATTERN))}, which Spark takes for a pattern; use a folder or a table",
-            field="source",
-        )
     session = _session()
     if reading.query:
         query = f"SELECT * FROM (\n{reading.query.strip().rstrip(';')}\n)"  # where nothing but a SELECT can be
