@@ -31,7 +31,7 @@ names = pl.Series([f"activity {i:02d}" for i in range(40)])
 pl.DataFrame({
     "case:concept:name": pl.Series(case).cast(pl.String), "concept:name": names.gather(pl.Series(codes)),
     "time:timestamp": pl.Series(moment).cast(pl.Datetime("us", "UTC")),
-}).with_columns(("case-" + pl.col("case:concept:name"))).sort("time:timestamp").write_parquet(PATH)
+}).with_columns(("case-" + pl.col("case:concept:name")).alias("case:concept:name")).sort("time:timestamp").write_parquet(PATH)
 """
 
 BARE = """

@@ -257,9 +257,10 @@ def run(
 def unmatched(reading: Reading, variants: Log, of_rules: Sequence[str] = (), logs: Sequence[Log] = ()) -> Iterator[str]:
     """Say which stated names the log does not have. Confidential."""
     stated = {"rules": of_rules}
-    found = {each if isinstance(each, str) else each[0] for each in variants.alphabet}
     if reading.period is not None and reading.abstraction == FULL:
         stated["end_activity"] = reading.period.end_activity
+    is_stated = any(stated.values())  # a cluster has to look for the activities of its log
+    found = {each if isinstance(each, str) else each[0] for each in variants.alphabet} if is_stated else set()
     for field, names in stated.items():
         if missing := [shown(name) for name in names if name not in found]:
             yield f"{field}: no event that was read has the activity {', '.join(missing)}; check the spelling"

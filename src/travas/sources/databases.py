@@ -44,7 +44,6 @@ _SQLITE_TABLES = "SELECT 'main', name FROM sqlite_schema WHERE type IN ('table',
 _EMPTY = "SELECT * FROM {} WHERE 1 = 0"
 _BATCH = 100_000
 _plain_words = partial(plain_words, extra="sql")
-_MOST_NAMES = 10
 
 
 def read_database(source: str | Path, reading: Reading) -> Log:
@@ -243,20 +242,14 @@ def _frame(batch: Any) -> pl.DataFrame:
 
 def _table(connection: _Connection, reading: Reading) -> str:
     """Return the quoted name of the table: as set, or the only one."""
-    parts = [] if reading.table is None else reading.table.split(".")
-    if not parts:
-        tables = _tables(connection)
-        if len(tables) != 1:
-            names = ", ".join(repr(".".join(table)) for table in tables[:_MOST_NAMES])
-            more = ", …" if len(tables) > _MOST_NAMES else ""
-            raise ParameterError(
-                f"the database has {len(tables)} tables and table is not set; set table or query: {names}{more}"
-                if tables
-                else "the database has no table that you may read; check your permissions",
-                field="table",
-            )
-        parts = list(tables[0])
-    return _name(connection, parts)
+    if reading.table is not None:
+        return _name(connection, reading.table.split("."))
+    tables = _tables(connection)
+    if len(tables) != 1:
+        names = ", ".join(repr(".".join(table)) for table in tables[:10]) or "none that you may read"
+        what = f"the database has {len(tables)} tables and table is not set; set table or query: {names}"
+        raise ParameterError(what, field="table")
+    return _name(connection, tables[0])
 
 
 def _tables(connection: _Connection) -> list[tuple[str, str]]:

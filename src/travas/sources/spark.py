@@ -333,25 +333,26 @@ class RemoteVariants(Log):
         here = Log(self.alphabet, self.keys, self.counts, self.columns, self.notes)
         return replace(here, unit=self.unit, counted=self.counted, roles=self.roles, totals=self.totals).canonical()
 
-    @property
+    @cached_property
     def alphabet(self) -> Sequence[Activity]:
-        """All activities of the log."""
-        return self._all[0]
-
-    @property
-    def keys(self) -> Sequence[bytes]:
-        """All traces, as the bytes of their activities' codes."""
-        return self._all[1]
+        """All activities of the log; no traces are transferred for them."""
+        return self._names[:, 0].to_list() if self._names.width == 2 else self._names.drop("code").rows()
 
     @cached_property
-    def _all(self) -> tuple[list[Activity], list[bytes]]:
+    def keys(self) -> Sequence[bytes]:
+        """All traces, as the bytes of their activities' codes."""
         rows = self._fetched(self.frame, self._digests)
         parts = rows.columns[1:]
         events = rows.select(parts).explode(parts)
-        names = events.unique(maintain_order=True).with_row_index("code")
-        codes = events.join(names, on=parts, how="left", maintain_order="left")["code"]
-        alphabet: list[Any] = names[parts[0]].to_list() if len(parts) == 1 else names.select(parts).rows()
-        return alphabet, keys_of(codes.to_numpy(), self._lengths)
+        codes = events.join(self._names, on=parts, how="left", maintain_order="left")["code"]
+        return keys_of(codes.to_numpy(), self._lengths)
+
+    @cached_property
+    def _names(self) -> pl.DataFrame:
+        """The names of all activities, and their codes."""
+        rows = self.frame.select(f.inline(f.arrays_zip(*self.frame.columns[1:]))).distinct()
+        names = _polars(_run(self.frame.sparkSession, self._where, rows.toArrow))
+        return names.sort(pl.all()).with_columns(code=pl.int_range(pl.len(), dtype=pl.UInt32))
 
     def _fetched(self, rows: Any, wanted: pa.ChunkedArray) -> pl.DataFrame:
         """Return the rows of these digests, in their order."""

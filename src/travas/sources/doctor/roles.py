@@ -11,6 +11,7 @@ from typing import Literal
 
 import attrs
 import polars as pl
+import polars.selectors as cs
 
 from ...errors import number_of
 from ..columns import candidates, is_name_type, person_columns, plain, recognised
@@ -49,8 +50,8 @@ class ColumnSearch:
         self.times: TimeValues | None = None
         self.people: list[str] = []
         self._sample = table.head(_SAMPLE)
-        texts = [name for name in table.columns if table.schema[name] == pl.String]
-        self._of_time = [name for name in texts if times_of(self._sample[name]).are_times]
+        texts = table.select(cs.string()).columns
+        self._of_time = [name for name in texts if times_of(self._sample[name]).formats]
         self._ends = {name: ends for name in texts if (ends := self._completions(name))}
 
     def find(self) -> Reading:
@@ -84,8 +85,7 @@ class ColumnSearch:
             return
         name = self.timestamp
         if name is None:
-            known = candidates("timestamp", names)
-            typed = [column for column in names if self.table[column].dtype.is_temporal()]
+            known, typed = candidates("timestamp", names), self.table.select(cs.temporal()).columns
             possible = [column for column in known if column in self._of_time] or known or typed or self._of_time
             if not possible:
                 self.reading = attrs.evolve(reading, order="file")
@@ -103,14 +103,13 @@ class ColumnSearch:
         if column.dtype != pl.String:
             self._note("time", f"of type {column.dtype}; no format is needed")
             return
-        clocks = [each for each in self.table.columns if each != name and self._is_clock(each)]
-        if clocks:
-            text = f"column {clocks[0]!r} is a time of day: join it with the date to one column; as it is, events of one day"
-            self._note("time", f"{text} are in the order of the file", "choice")
+        if clocks := [each for each in self.table.columns if each != name and self._is_clock(each)]:
+            text = f"column {clocks[0]!r} is a time of day; join it with the date to one column"
+            self._note("time", text, "choice")
         self.times = times = times_of(column)
         if not column.len():  # a log without events is released, too
             return
-        if not times.are_times:
+        if not times.formats:
             what = f"values such as {times.example[:40]!r} have no known format; set timestamp_format"
             if self._is_clock(name):
                 what = f"values such as {times.example[:40]!r} have no date; join them with the date to one column"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
@@ -57,11 +57,7 @@ class TimeValues:
     unfit: int = 0
     unfit_example: str = ""
     zoned: float = 0.0
-    instants: pl.Series | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def are_times(self) -> bool:
-        return bool(self.formats)
+    instants: pl.Series | None = None
 
 
 def times_of(values: pl.Series) -> TimeValues:
