@@ -99,6 +99,7 @@ EXTRA_SINGLES = (0.0, 1.0, 3.0, 9.0)  # κ: single cases beyond the power law, a
 MANY_SINGLES = 27.0  # a κ that only intervals account for
 SHARED_BELOW = 10.0  # if about this many rare variants are kept, half of the missing mass is shared by all kept ones
 MOST_THRESHOLDS = 10  # a kept variant represents missing cases of at most this many thresholds
+FREQUENT = 2000  # counts that are larger than the smallest one by more than this are not changed by the prior
 _FINE, _COARSE = 300, 600  # cells of the number of cases: single numbers, then steps of equal ratio
 
 
@@ -139,9 +140,9 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
     if not noisy:
         return Estimate((), (), ())
     released = np.array(noisy, dtype=np.int64)
-    values, index, times = np.unique(_binned(released, curve.centre), return_inverse=True, return_counts=True)
+    values, index, times = np.unique(released, return_inverse=True, return_counts=True)
     posterior, weights, cases, variants = _posterior(curve, values, times)
-    counts = np.where(values[index] == released, posterior[index], released)
+    counts = np.where(released > curve.centre + FREQUENT, released, posterior[index])
     weights = weights[index]
     witnesses = weights.sum() ** 2 / (weights**2).sum() if weights.any() else 0.0
     if missing is None:
@@ -243,13 +244,6 @@ def _cells(least: int, most: int) -> Integers:
     fine = min(least + _FINE, most)
     coarse = np.round(np.geomspace(fine, most, _COARSE)).astype(np.int64)
     return np.unique(np.concatenate((np.arange(least - 1, fine + 1), coarse)))
-
-
-def _binned(released: Integers, centre: int) -> Integers:
-    """Round counts far above the threshold, where the prior has no effect, to one percent, so that few values remain."""
-    start = centre + 2000
-    steps = np.round(np.log(np.maximum(released, start) / start) / math.log(1.01))
-    return np.where(released > start, np.round(start * 1.01**steps), released).astype(np.int64)
 
 
 def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int], ...]:

@@ -29,14 +29,13 @@ from .measurements import (
     first_stage,
     second_stage,
 )
-from .randomness import Random, generator
+from .randomness import Random, drawn_cells, generator
 from .shrinkage import deviating, normalised, uniform
 
 WORTHWHILE = 4.0  # an attribute is measured by last activity if there are this many times as many cases as noise
 STANDS_OUT = 1.5  # a public cell is taken as empty below this many standard deviations
-KEPT = 2.0  # a cell of an activity has a share of its own above this many standard deviations
+KEPT = 2.0  # a cell of an activity has a share of its own, and an activity service times, above this many deviations
 LARGEST_WHOLE = 2**53  # beyond it, floating-point numbers skip whole ones
-ABSENT = 2.0  # an activity has no service times if they are below, and missing ones above this many standard deviations
 HALF = {"second": 0.0, "minute": 30.0, "day": DAY / 2}  # of a unit of times, in seconds
 _CASES, _EVENTS, _STARTS = 2, 3, 4  # streams of random numbers
 
@@ -105,22 +104,6 @@ def case_columns(measurements: Measurements, last: Integers, seed: int) -> tuple
     )
 
 
-def drawn_cells(shares: Floats, row: Integers, random: Random) -> Integers:
-    """A cell for every row by its shares, one from each of equal parts of the row's distribution."""
-    order = random.permutation(len(row))
-    order = order[np.argsort(row[order], kind="stable")]
-    sizes = np.bincount(row, minlength=len(shares))
-    rank = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    even = (rank + random.random(len(row))) / np.repeat(sizes, sizes)
-    total = np.cumsum(shares, axis=1)
-    flat = (total / total[:, -1:] + np.arange(len(shares))[:, None]).ravel()
-    sorted_row = row[order]
-    index = np.searchsorted(flat, sorted_row + even, side="right") - sorted_row * shares.shape[1]
-    cells = np.empty(len(row), dtype=np.int64)
-    cells[order] = np.minimum(index, shares.shape[1] - 1)
-    return cells
-
-
 def column_of(measured: AttributeCells, cells: Integers, random: Random) -> CaseColumn:
     """Values in cells: texts as they are, numbers evenly within their bin."""
     attribute, missing = measured.attribute, cells == measured.cells - 1
@@ -175,8 +158,8 @@ def _service_shares(measurements: Measurements, measured: EventAttributeMeasurem
     """The shares of the buckets by activity; one whose service times are mostly noise has none, if that stands out."""
     shares = event_shares(measurements, measured)
     noisy, deviation = measurements.noisy(event_stage(measured.attribute.name), measured.by_activity)
-    present = noisy[:, :-1].sum(axis=1) > ABSENT * deviation * np.sqrt(measured.cells - 1)
-    absent = np.flatnonzero(~present & (noisy[:, -1] > ABSENT * deviation))
+    present = noisy[:, :-1].sum(axis=1) > KEPT * deviation * np.sqrt(measured.cells - 1)
+    absent = np.flatnonzero(~present & (noisy[:, -1] > KEPT * deviation))
     shares[absent] = np.eye(measured.cells)[-1]
     return shares
 

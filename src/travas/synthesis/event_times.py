@@ -28,7 +28,7 @@ from .measurements import (
     Measurements,
     TimeMeasurements,
 )
-from .randomness import Random, generator
+from .randomness import Random, drawn_cells, generator
 from .shrinkage import deviating, normalised, uniform, walked
 
 
@@ -111,16 +111,10 @@ class CalendarShares:
 
     def starts(self, number: int, random: Random) -> Floats:
         """Wall-clock times of the first events of this many cases, in seconds from 1970."""
-        week = self.weeks.first + _drawn(self.weeks.shares, number, random)
-        hour = _drawn(self.start_hours, number, random)
+        every = np.zeros(number, dtype=np.int64)  # all cases have the same shares
+        week = self.weeks.first + drawn_cells(self.weeks.shares[None], every, random)
+        hour = drawn_cells(self.start_hours[None], every, random)
         return week * float(WEEK) + FIRST_MONDAY + hour * HOUR + random.random(number) * HOUR
-
-
-def _drawn(shares: Floats, number: int, random: Random) -> Integers:
-    """Cells by their shares, one from each of equal parts of the distribution, in random order."""
-    even = (random.permutation(number) + random.random(number)) / max(number, 1)
-    total = np.cumsum(shares)
-    return np.asarray(np.minimum(np.searchsorted(total, even * total[-1], side="right"), len(shares) - 1))
 
 
 def _hours(weekdays: Integers, noisy: Floats, deviation: float, weekend: tuple[int, ...]) -> Floats:

@@ -214,7 +214,6 @@ class Quality:
 
     Attributes:
         cases: The number of cases of the original log.
-        released_cases: The number of cases whose variant was released as such.
         pairs: Directly-follows pairs of the other cases that are used or can be distinguished from 0, largest weight first.
         noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
         durations: Median durations of the measured pairs, all cases included; empty without times.
@@ -226,7 +225,6 @@ class Quality:
     """
 
     cases: MeasuredNumber
-    released_cases: MeasuredNumber
     pairs: tuple[PairQuality, ...]
     noise_share: float
     durations: tuple[DurationQuality, ...] = ()
@@ -255,14 +253,12 @@ class Quality:
 
 def quality(measurements: Measurements) -> Quality:
     """Intervals and warnings from the measurements alone."""
-    released = sum(value for _, value in measurements.variants) / measurements.contributions[VARIANTS]
     released_spread = measurements.deviation(VARIANTS) * len(measurements.variants) ** 0.5
     all_cases = number_of_cases(measurements)
     spread = float(np.hypot(released_spread, measurements.deviation(LENGTHS) * BUCKETS**0.5))
     pairs, noise_share = _pairs(measurements)
     made = Quality(
         cases=measured(all_cases, spread),
-        released_cases=measured(released, released_spread),
         pairs=pairs,
         noise_share=noise_share,
         attributes=attribute_quality(measurements),
