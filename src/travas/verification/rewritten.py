@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -92,33 +93,24 @@ def _changed_json(path: Path, mechanism: Mechanism, stated: dict[str, Any], guar
     if isinstance(made, VariantRelease) and (made.cases is None) == generalises(mechanism):
         return "its number of cases"
     expected = json.loads(json.dumps(json_content(made)))
-    if (unknown := next((name for name in content if name not in expected), None)) is not None:
-        return f"its field {unknown[:40]!r}"
+    if names := content.keys() ^ expected.keys():
+        return f"its field {min(names)[:40]!r}"
     for name, value in expected.items():
-        is_computed = name in _ROUNDING and not (name == "counts" and frequencies_of(made) == "noisy")
-        alike = _alike(content.get(name), value, _ROUNDING[name]) if is_computed else _equal(content.get(name), value)
-        if name not in content or not alike:
+        is_exact = name not in _ROUNDING or (name == "counts" and frequencies_of(made) == "noisy")
+        if not _alike(content[name], value, None if is_exact else _ROUNDING[name]):
             return f"its field {name!r}"
     return None
 
 
-def _equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same in JSON, where 1, 1.0 and true are three values."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-def _alike(found: Any, expected: Any, rounding: float) -> bool:
-    """Whether two values are equal up to the rounding of numbers."""
-    if isinstance(expected, dict):
-        return isinstance(found, dict) and list(found) == list(expected) and all(
-            _alike(found[name], value, rounding) for name, value in expected.items()
-        )  # fmt: skip
-    if isinstance(expected, list):
-        return isinstance(found, list) and len(found) == len(expected) and all(
-            _alike(one, other, rounding) for one, other in zip(found, expected, strict=True)
-        )  # fmt: skip
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in (found, expected)):
-        return _equal(found, expected)
+def _alike(found: Any, expected: Any, rounding: float | None) -> bool:
+    """Whether two values are the same in JSON, where 1, 1.0 and true are three values, or up to the rounding of numbers."""
+    kinds = {type(found), type(expected)}
+    if rounding is None or not (kinds <= {int, float} or kinds in ({dict}, {list})):
+        return json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
+    if kinds == {dict}:
+        return list(found) == list(expected) and all(_alike(found[name], expected[name], rounding) for name in expected)
+    if kinds == {list}:
+        return len(found) == len(expected) and all(map(_alike, found, expected, repeat(rounding)))
     # a whole number that no float holds cannot be subtracted
     return abs(found) <= sys.float_info.max and bool(abs(found - expected) <= 1 + rounding * abs(expected))
 
