@@ -197,17 +197,6 @@ class ProcessGraph:
     is_paired: bool = False
 
     @property
-    def time_names(self) -> tuple[str, str, str]:
-        """What the times of paths and of nodes are, and both together."""
-        if self.is_paired:
-            return (
-                "Median waiting time",
-                "Median service time",
-                "median waiting time between activities, service time in them",
-            )
-        return "Median", "Typical time since the step before", "median time"
-
-    @property
     def by_names(self) -> Steps:
         """The numbers of all paths, by names."""
         terms: dict[NodeKind, str | None] = {"start": None, "end": None, "other": "(other)"}
@@ -369,7 +358,7 @@ class ProcessGraph:
         return {
             "noun": self.noun,
             "times": self.times,
-            "time_names": self.time_names,
+            "is_paired": self.is_paired,
             "header": DOT_HEADER,
             "opening": {"step": step, "paths": number},
             "activities": [activity(by_key[key]) for key in nodes],

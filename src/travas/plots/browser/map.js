@@ -284,6 +284,11 @@ function bar([low, high], value) {
   return make("div", { className: "interval" }, range, point);
 }
 
+// What the times of paths and of activities are, and both together.
+const timeNames = (model) => (model.is_paired
+  ? ["Median waiting time", "Median service time", "median waiting time between activities, service time in them"]
+  : ["Median", "Typical time since the step before", "median time"]);
+
 function tip(model, one, names) {
   const rows = [make("strong", { textContent: one.name ?? `${names.get(one.before)} → ${names.get(one.after)}` })];
   const add = (words, className = "") => rows.push(make("p", { textContent: words.replaceAll(/(\d) (s|min|h|d|y)\b/g, "$1\u00a0$2"), className }));
@@ -299,8 +304,8 @@ function tip(model, one, names) {
   }
   if (one.uncertain) add("Uncertain: it may be noise alone", "small");
   if (one.repeated > 0) add(`Repeated in ${count(one.repeated)} of them (${percent(one.repeated / Math.max(one.count, 1))})`);
-  if (one.time) add(`${model.time_names[0]} ${one.time.median}, half of them ${one.time.lower} to ${one.time.upper} (${model.times})`);
-  else if (typeof one.seconds === "number") add(`${model.time_names[1]}: ${one.numbers[1]} (${model.times})`);
+  if (one.time) add(`${timeNames(model)[0]} ${one.time.median}, half of them ${one.time.lower} to ${one.time.upper} (${model.times})`);
+  else if (typeof one.seconds === "number") add(`${timeNames(model)[1]}: ${one.numbers[1]} (${model.times})`);
   return rows;
 }
 
@@ -336,7 +341,7 @@ function legend(model, isTime) {
   if (model.headline) return [key("same", `unchanged: within ${percent(SAME)}`), key("lost", "fewer: the paler, the more are missing"), key("inflated", "more")];
   const unsure = model.paths.some((one) => one.uncertain) ? [key("unsure", "uncertain: may be noise alone")] : [];
   if (!isTime) return [key("often", `rare to frequent (${model.noun})`), ...unsure];
-  return [key("long", `${model.time_names[2]}, ${model.times}: ${timeEnds(model).map((one) => one.text).join(" to ")}`), ...unsure];
+  return [key("long", `${timeNames(model)[2]}, ${model.times}: ${timeEnds(model).map((one) => one.text).join(" to ")}`), ...unsure];
 }
 
 // -------------------------------------------------------------------------------------------------------- export
