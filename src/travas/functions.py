@@ -218,10 +218,7 @@ def process_map(
 
 
 def read(
-    source: Any,
-    reading: Reading | None = None,
-    progress: Progress | None = None,
-    **options: Unpack[ReadingOptions],
+    source: Any, reading: Reading | None = None, progress: Progress | None = None, **options: Unpack[ReadingOptions]
 ) -> Log:
     """Read the variants of a log. They are confidential.
 

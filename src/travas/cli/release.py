@@ -28,11 +28,7 @@ FROM = opt("Write this release again: no log is read, nothing is charged.", "REL
 
 @with_settings(_ALL, (*_FIRST, "mechanism"))
 def anonymize(
-    force: bool = FORCE,
-    as_json: bool = HIDDEN_JSON,
-    confidential: bool = CONFIDENTIALLY,
-    *,
-    project: Project,
+    force: bool = FORCE, as_json: bool = HIDDEN_JSON, confidential: bool = CONFIDENTIALLY, *, project: Project
 ) -> None:
     """Write a differentially private release of the variants of an event log, and its guarantee file.
 
