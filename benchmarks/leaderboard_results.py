@@ -79,7 +79,7 @@ def results_in(folder: Path) -> Results:
     return Results(
         rows=[row for part in parts for row in part.rows],
         ceilings={log: value for part in parts for log, value in part.ceilings.items()},
-        runs=pl.concat([part.runs for part in parts], how="diagonal"),
+        runs=pl.concat([part.runs for part in parts], how="diagonal_relaxed"),
         files={log: file for part in parts for log, file in part.files.items()},
         missing=[log for part in parts for log in part.missing],
         standing=parts[0].standing,

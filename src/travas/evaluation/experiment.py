@@ -419,7 +419,7 @@ def _table(grid: Grid, done: Mapping[str, dict[str, Any]]) -> pl.DataFrame:
     names = (*order, "seed", "variants", "cases", *grid.metrics, "error", "seconds", "key")
     rows = [{name: done[cell.key].get(name) for name in names} for cell in grid.cells() if cell.key in done]
     types = {"seed": pl.UInt64, "error": pl.String} | dict.fromkeys(("epsilon", "delta", *grid.metrics), pl.Float64)
-    return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
+    return pl.DataFrame(rows, names, schema_overrides=types, infer_schema_length=None)
 
 
 # ------------------------------------------------------------------------------------------------------ the means
