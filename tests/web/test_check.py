@@ -51,7 +51,7 @@ def test_a_release_that_was_changed_is_refused(bench: Bench, releases: dict[str,
     files = [("files", (path.name, path.read_bytes())) for path in tmp_path.iterdir()]
     address = bench.browser.post("/check", files=files).headers["location"]
     bench.wait()
-    assert "does not hold" in bench.page(address)
+    assert "is not verified" in bench.page(address)
 
 
 def test_a_table_of_a_map_is_in_doubt_without_its_json(

@@ -240,6 +240,8 @@ def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None) -> Iterat
         yield from (f"  {line}" for line in lines)
         yield "\nA synthetic log of full traces: travas synthesize; a process map: travas map; the same options."
         return
+    if "mechanism" not in draft.values:
+        yield "kinds      where few cases are alike, little is released: travas forecast compares the kinds of release"
     yield f"project    {file}"
     for choice in diagnosis.choices:
         if choice.name not in draft.values:

@@ -95,8 +95,8 @@ def _new_folder(folder: Path) -> Iterator[None]:
                 "(travas budget show); remove the folder to make the release"
             ) from None
         raise OutputError(
-            f"{folder}: this period was released before, and its release is there; every release costs, so it is not made "
-            "again; to make another one, move the folder away"
+            f"{folder}: there is a release already; every release costs, so it is not made again; to make another one, move "
+            "the folder away, or set folder in [output]"
         ) from None
     except OSError as error:
         raise OutputError(f"{folder}: cannot be created ({error.strerror}); check folder in [output]") from None
