@@ -13,16 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from heatmaps import rendered
-from leaderboard_results import (
-    NOTHING,
-    ORIGINS,
-    SIMILARITY,
-    Results,
-    Row,
-    delta_text,
-    is_level,
-    results_in,
-)
+from leaderboard_results import NOTHING, ORIGINS, SIMILARITY, Results, Row, delta_text, is_level, results_in
 from matplotlib.figure import Figure
 
 COLUMNS = {

@@ -8,7 +8,7 @@
     ├── LedgerError (OSError)             the ledger is damaged, not a ledger, or not writable
     ├── PolicyError (ValueError)          the policy of the organisation does not allow this release
     ├── BudgetError                       the budget of the data set does not allow this release
-    ├── ChargedError                      a release failed after it was charged; the charge stands
+    ├── ChargedError                      a release failed after it was charged; no refund
     ├── VerificationError                 a noise table, a guarantee or a digest is wrong
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
@@ -206,7 +206,7 @@ class BudgetError(TravasError):
 
 
 class ChargedError(TravasError):
-    """A release failed after its charge was written. The charge stands, because noise may have been drawn.
+    """A release failed after its charge was written. The charge is not refunded, because noise may have been drawn.
 
     Attributes:
         account: The account that was charged; empty if it is not known.
@@ -221,10 +221,10 @@ class ChargedError(TravasError):
         self.account, self.completed = account, completed
 
     def __str__(self) -> str:
-        stands = f"; the charge{f' to {self.account!r}' if self.account else ''} stands"
+        charge = f"; the charge{f' to {self.account!r}' if self.account else ''} is not refunded"
         if self.completed:
-            return extended(f"the release is complete, but what follows it failed: {self.args[0]}", stands)
-        return extended(self.args[0], f"{stands}, because noise may have been drawn")
+            return extended(f"the release is complete, but what follows it failed: {self.args[0]}", charge)
+        return extended(self.args[0], f"{charge}, because noise may have been drawn")
 
     @classmethod
     def from_cause(cls, cause: BaseException, account: str, *, completed: bool = False) -> ChargedError:

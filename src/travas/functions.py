@@ -90,7 +90,7 @@ def anonymize(
 
     Raises:
         BudgetError: The budget does not allow it; nothing was charged.
-        ChargedError: It failed after the charge, which stands.
+        ChargedError: It failed after the charge, which is not refunded.
 
     >>> log = {("register", "visit", "release"): 20, ("register", "release"): 2}
     >>> release = anonymize(log, epsilon=1, delta="1e-6")
@@ -152,7 +152,7 @@ def synthesize(
 
     Raises:
         BudgetError: The budget does not allow it; nothing was charged.
-        ChargedError: It failed after the charge, which stands.
+        ChargedError: It failed after the charge, which is not refunded.
 
     >>> log = {("register", "visit", "release"): 2000, ("register", "release"): 500}
     >>> synthetic = synthesize(log, epsilon=1, delta="1e-6")
@@ -204,7 +204,7 @@ def process_map(
 
     Raises:
         BudgetError: The budget does not allow it; nothing was charged.
-        ChargedError: It failed after the charge, which stands.
+        ChargedError: It failed after the charge, which is not refunded.
 
     >>> log = {("register", "visit", "release"): 2000, ("register", "release"): 500}
     >>> released = process_map(log, epsilon=1, delta="1e-6")

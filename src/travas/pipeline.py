@@ -193,7 +193,7 @@ class Outcome:
 
     @contextmanager
     def after_release(self) -> Iterator[None]:
-        """Turn whatever fails after a charged release into an error which says that the charge stands.
+        """Turn whatever fails after a charged release into an error which says that the charge is not refunded.
 
         It also says that the release is complete, if it was written.
         """

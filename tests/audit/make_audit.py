@@ -21,16 +21,7 @@ from pathlib import Path
 
 from planted_faults import FAULTS
 from sampled_losses import ERROR_RATE, Losses, View, at_least
-from worst_pairs import (
-    DELTA,
-    EPSILON,
-    MECHANISMS,
-    PAIRS,
-    Pair,
-    mechanism_for,
-    release_in_python,
-    source_of,
-)
+from worst_pairs import DELTA, EPSILON, MECHANISMS, PAIRS, Pair, mechanism_for, release_in_python, source_of
 
 import travas
 from travas.verification.privacy_curve import points

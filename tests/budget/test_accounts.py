@@ -144,7 +144,7 @@ def test_composed_and_decomposed_letters_are_one_name(book: Ledger) -> None:
     charge(book, "Caf\u00e9", None)
     charge(book, "Cafe\u0301", None)
     assert counted(book) == {"Caf\u00e9": 2}
-    assert book.create_account("больница ward A").name == "больница ward A"
+    assert book.create_account("больница ward A").dataset == "больница ward A"
 
 
 TWICE = """<log xmlns="http://www.xes-standard.org/">

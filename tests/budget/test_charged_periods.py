@@ -95,10 +95,7 @@ def test_another_lifecycle_column_is_another_rule(ledger_path: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
-        (
-            {"period": attrs.evolve(RULE, name="2026-02", end_activity=("end", "stop"))},
-            r"has changed .*end_activity",
-        ),
+        ({"period": attrs.evolve(RULE, name="2026-02", end_activity=("end", "stop"))}, r"has changed .*end_activity"),
         ({"period": attrs.evolve(RULE, name="2026-02", end_activity=(), gap="30d")}, r"has changed .*gap"),
         ({"period": attrs.evolve(RULE, name="2026-02", grace="1d")}, r"has changed .*grace"),
         ({"period": attrs.evolve(RULE, name="2026-02"), "timestamp": "sent"}, r"has changed .*timestamp"),

@@ -7,15 +7,7 @@ from typing import Any
 import pytest
 from small_charges import HALF, LOG, charge
 
-from travas import (
-    Budget,
-    BudgetError,
-    Ledger,
-    ParameterError,
-    PrivacyUnit,
-    anonymize,
-    from_description,
-)
+from travas import Budget, BudgetError, Ledger, ParameterError, PrivacyUnit, anonymize, from_description
 from travas.budget.account import Account, Entry
 from travas.budget.accounting import Spending
 from travas.mechanisms import mechanism

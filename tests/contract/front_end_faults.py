@@ -186,7 +186,7 @@ def restarted(case: contract.Case, front_end: str) -> None:
 def _no_words(said: str) -> None:
     if said:
         os.write(2, said.encode())
-        raise SystemExit(4 if "stands" in said else 2)
+        raise SystemExit(4 if "is not refunded" in said else 2)
 
 
 def main(fault: str, front_end: str, directory: Path, runs: int) -> Counter[str]:
@@ -223,7 +223,7 @@ def main(fault: str, front_end: str, directory: Path, runs: int) -> Counter[str]
             assert code in (0, 2, 4, 130), (number, line, code, words)
             assert is_pythons or len(words.splitlines()) == (code != 0), (number, line, code, words)
             is_told = now == "charged" or "the release is complete" in words
-            assert ("stands" in words) == is_told, (number, line, now, code, words)
+            assert ("is not refunded" in words) == is_told, (number, line, now, code, words)
         if found[f"{now} {code}"] == 1:
             restarted(case, front_end)
     return found

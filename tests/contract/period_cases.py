@@ -15,10 +15,7 @@ from travas import Period, Reading
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 MONTHS = tuple(f"2026-{month:02}" for month in range(1, 7))
-RULES = (
-    Period("2026-01", end_activity=("end", "also the end"), grace="5d"),
-    Period("2026-01", gap="20d", grace="5d"),
-)
+RULES = (Period("2026-01", end_activity=("end", "also the end"), grace="5d"), Period("2026-01", gap="20d", grace="5d"))
 IDS = ("end activities", "gap")
 
 

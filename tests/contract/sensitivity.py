@@ -114,10 +114,7 @@ class Totals:
 
 def measured(rule: Any, variants: Log, recorder: Recorder) -> None:
     """Measure a log with the outputs of a recorder."""
-    recorder.keys = {
-        "variants": variants.traces(range(len(variants))),
-        "activities": list(variants.alphabet),
-    }
+    recorder.keys = {"variants": variants.traces(range(len(variants))), "activities": list(variants.alphabet)}
     if variants.totals is not None:
         variants = dataclasses.replace(variants, totals=Totals(variants.totals, recorder))
     with patch.object(GaussianMechanism, "_draws", lambda rule: recorder.of(rule)):

@@ -14,13 +14,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 import pytest
-from front_ends import (
-    ALL_FRONT_ENDS,
-    FRONT_ENDS,
-    Case,
-    by_a_request,
-    on_the_command_line,
-)
+from front_ends import ALL_FRONT_ENDS, FRONT_ENDS, Case, by_a_request, on_the_command_line
 
 import travas as package
 from conftest import Run, unmeasured
@@ -77,7 +71,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("reason", REFUSED)
 def test_what_is_refused_costs_nothing_and_writes_nothing(front_end: Made, case: Case, reason: str) -> None:
     said = front_end(case.but(**REFUSED[reason]))
-    assert said and "stands" not in said
+    assert said and "is not refunded" not in said
     assert case.charges == 0 and case.written == []
 
 
@@ -115,7 +109,7 @@ def test_a_charge_is_undone_if_the_account_cannot_be_computed(
             patched.setattr(Book, "at", fails)
 
         patched.setattr(OpenLedger, "append", append)
-        assert "stands" not in front_end(case)
+        assert "is not refunded" not in front_end(case)
     assert case.charges == 0 and case.written == []
 
 
@@ -200,7 +194,7 @@ def test_whatever_fails_after_the_charge_says_that_it_stands(
 
     monkeypatch.setattr(target, fails)
     said = ALL_FRONT_ENDS[name](case.but(mechanism=mechanism), travas)
-    assert "'hospital' stands" in said and "CANARY" not in said
+    assert "'hospital' is not refunded" in said and "CANARY" not in said
     assert case.charges == 1 and case.written == []
 
 
@@ -220,7 +214,7 @@ def test_an_interrupt_while_charging_is_known_to_be_charged_or_not(
     if name == "web":  # there Ctrl-C is for the server: what is paid for is finished
         assert said == "" and case.output.exists()
     else:
-        assert "interrupted" in said and "stands" in said and case.written == []
+        assert "interrupted" in said and "is not refunded" in said and case.written == []
     assert case.charges == 1
 
 
@@ -229,7 +223,7 @@ def test_an_interrupt_before_the_charge_costs_nothing(case: Case, travas: Run, m
         raise KeyboardInterrupt
 
     monkeypatch.setattr("travas.pipeline.read", interrupted)
-    assert "stands" not in on_the_command_line(case, travas) and case.charges == 0
+    assert "is not refunded" not in on_the_command_line(case, travas) and case.charges == 0
     with pytest.raises(KeyboardInterrupt):
         by_a_request(case, travas)
     assert case.charges == 0
@@ -283,4 +277,4 @@ def test_many_runs_at_once_do_not_exceed_the_account(case: Case, travas: Run) ->
     with ThreadPoolExecutor(20) as runs:
         said = list(runs.map(lambda one: by_a_request(one, travas), cases))
     assert said.count("") == case.charges == sum(one.output.exists() for one in cases) == 3
-    assert not any("stands" in words for words in said)
+    assert not any("is not refunded" in words for words in said)

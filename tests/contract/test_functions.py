@@ -95,7 +95,7 @@ def test_progress_and_logging_cannot_hide_the_charge(
     handler = Failing(logged or "never")
     logging.getLogger("travas").addHandler(handler)
     try:
-        with pytest.raises(ChargedError, match="'hospital' stands") as failed:
+        with pytest.raises(ChargedError, match="'hospital' is not refunded") as failed:
             run(Request({("a",): 50}, travas.Optimal(1, "1e-6"), **asked), watch)
     finally:
         logging.getLogger("travas").removeHandler(handler)

@@ -10,17 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from travas import (
-    Guarantee,
-    Log,
-    ParameterError,
-    PrivacyUnit,
-    Reading,
-    Standing,
-    from_description,
-    read,
-    verify,
-)
+from travas import Guarantee, Log, ParameterError, PrivacyUnit, Reading, Standing, from_description, read, verify
 from travas.log.plain import plain
 from travas.mechanisms import MECHANISMS, mechanism
 from travas.mechanisms.mechanism import Mechanism, parameters_of, with_random_bytes

@@ -116,6 +116,6 @@ def test_a_failed_conversion_says_that_the_charge_stands(
         anonymize_differential_privacy(log)  # nothing is charged
     ledger = travas.Ledger(tmp_path / "ledger.db")
     ledger.create_account("clinic")
-    with pytest.raises(travas.ChargedError, match="'clinic' stands") as failed:
+    with pytest.raises(travas.ChargedError, match="'clinic' is not refunded") as failed:
         anonymize_differential_privacy(log, ledger=ledger, dataset="clinic")
     assert "secret" not in str(failed.value) and len(ledger.account("clinic").entries) == 1

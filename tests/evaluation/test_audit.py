@@ -14,14 +14,7 @@ from scipy.stats import binom
 import travas as package
 from conftest import Run
 from travas import Reading
-from travas.evaluation.audit import (
-    ERROR_RATE,
-    Audit,
-    binomial_tail,
-    guesses,
-    largest_atom,
-    same_error,
-)
+from travas.evaluation.audit import ERROR_RATE, Audit, binomial_tail, guesses, largest_atom, same_error
 from travas.mechanisms import mechanism
 
 Trace = tuple[str, ...]

@@ -56,8 +56,7 @@ def released() -> tuple[pl.DataFrame, SyntheticRelease]:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "profile"),
-    [(".csv", "travas"), (".csv.gz", "pm4py"), (".xes.gz", "travas"), (".parquet", "pm4py")],
+    ("suffix", "profile"), [(".csv", "travas"), (".csv.gz", "pm4py"), (".xes.gz", "travas"), (".parquet", "pm4py")]
 )
 def test_every_format_has_the_same_distances(
     suffix: str, profile: Profile, released: tuple[pl.DataFrame, SyntheticRelease], tmp_path: Path

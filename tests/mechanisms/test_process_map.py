@@ -226,12 +226,7 @@ def test_unselected_activities_are_other_and_kinds_are_not_names() -> None:
     log: dict[Trace, int] = {("start", "other", "end"): 5000, **{("start", f"rare {n}", "end"): 1 for n in range(3000)}}
     made = released(with_random_bytes(process_map("2", "1e-6"), Seeded(3)), log)
     names = {(pair.before.kind, pair.before.activity, pair.after.kind, pair.after.activity) for pair in made.pairs}
-    assert (
-        "activity",
-        "start",
-        "other",
-        None,
-    ) in names and ("activity", "start", "activity", "other") in names
+    assert ("activity", "start", "other", None) in names and ("activity", "start", "activity", "other") in names
     assert ("start", None, "activity", "start") in names and ("activity", "end", "end", None) in names
     by_kind = {(pair.before.kind, pair.after.kind): pair.cases for pair in made.pairs if pair.after.kind == "other"}
     assert by_kind["activity", "other"].low <= 3000 <= by_kind["activity", "other"].high

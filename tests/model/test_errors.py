@@ -38,7 +38,9 @@ OTHER = {
 @pytest.mark.parametrize("name", TOO_LITTLE)
 def test_too_little_memory(name: str) -> None:
     assert is_out_of_memory(TOO_LITTLE[name])
-    assert str(ChargedError.from_cause(TOO_LITTLE[name], "a")).startswith("not enough memory; the charge to 'a' stands")
+    assert str(ChargedError.from_cause(TOO_LITTLE[name], "a")).startswith(
+        "not enough memory; the charge to 'a' is not refunded"
+    )
 
 
 @pytest.mark.parametrize("name", OTHER)
@@ -80,7 +82,7 @@ def test_the_mark_is_the_end_of_a_message_also_after_a_charge(completed: bool) -
     cause = LogError(f"row 3 has {shown('x')} {CONFIDENTIAL}", field="case", other_fields=("timestamp",))
     error = pickle.loads(pickle.dumps(ChargedError.from_cause(cause, "ward", completed=completed)))
     assert (error.field, error.other_fields, error.confidential) == ("case", ("timestamp",), True)
-    stands = "the charge to 'ward' stands" + ("" if completed else ", because noise may have been drawn")
+    stands = "the charge to 'ward' is not refunded" + ("" if completed else ", because noise may have been drawn")
     assert str(error).endswith(f"row 3 has 'x'; {stands} {CONFIDENTIAL}") and str(error).count(CONFIDENTIAL) == 1
     assert in_words(ParameterError("x", field="order", confidential=True)) == f"x {CONFIDENTIAL}"
     assert str(LogError(f"a {CONFIDENTIAL} b")) == f"a b {CONFIDENTIAL}"

@@ -101,10 +101,7 @@ def test_a_report_is_on_a_verified_release_only(tmp_path: Path, travas: Run) -> 
 
 def test_no_guarantee_no_report(tmp_path: Path) -> None:
     for place, chosen in enumerate(
-        (
-            by_name("utravas-published", 1, "1e-6"),
-            MECHANISMS["optimal"](1, "1e-6", random_bytes=Seeded(1)),
-        )
+        (by_name("utravas-published", 1, "1e-6"), MECHANISMS["optimal"](1, "1e-6", random_bytes=Seeded(1)))
     ):
         path = chosen.release(package.read(LOG)).write(tmp_path / f"{place}.json")
         with pytest.raises(VerificationError, match="not established"):
@@ -136,7 +133,7 @@ def test_the_location_of_a_log_without_a_name_is_not_in_its_files(tmp_path: Path
     log = small_csv.rename(tmp_path / "canary.csv")
     path = anonymize(log, epsilon=1, delta="1e-6", ledger=ledger).write(tmp_path / "r.json")
     (account,) = ledger.accounts()
-    assert account.location == str(log.resolve()) and account.name is None
+    assert account.location == str(log.resolve()) and account.dataset is None
     html = write_report(f"{path}.guarantee.json", path, tmp_path / "report.html", account=account).read_text()
     for text in (html, path.read_text(), Path(f"{path}.guarantee.json").read_text()):
         assert "canary" not in text and str(tmp_path) not in text

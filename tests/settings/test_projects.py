@@ -82,7 +82,7 @@ def test_a_failure_after_the_charge_says_so(
 
     monkeypatch.setattr(f"travas.{step}", fail)
     ran = travas("release", "--period", "2026-01")
-    assert ran.code == 4 and "the charge to 'clinic' stands" in ran.err
+    assert ran.code == 4 and "the charge to 'clinic' is not refunded" in ran.err
     assert (folder / "releases" / "2026-01" / "release.json").exists()
 
 

@@ -15,13 +15,7 @@ from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.synthesis.chain import Chain
-from travas.synthesis.generation import (
-    Lengths,
-    Tilt,
-    generate,
-    hazards,
-    simulate,
-)
+from travas.synthesis.generation import Lengths, Tilt, generate, hazards, simulate
 from travas.synthesis.measurements import Measurements
 from travas.synthesis.randomness import generator
 from travas.trusted.contributions import (

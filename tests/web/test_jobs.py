@@ -92,5 +92,5 @@ def test_a_job_that_fails_after_the_charge_says_that_it_stands(tmp_path: Path) -
     (tmp_path / "go").touch()
     for end in ("dies", "fails"):
         error = run(charges, tmp_path / end, end).error
-        assert isinstance(error, ChargedError) and "'ward' stands" in str(error) and "CANARY" not in str(error)
+        assert isinstance(error, ChargedError) and "'ward' is not refunded" in str(error) and "CANARY" not in str(error)
         assert ("complete" in str(error)) == (end == "fails")

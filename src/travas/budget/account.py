@@ -182,13 +182,8 @@ class Account:
     unit: UnitName | None = None
 
     @property
-    def name(self) -> str | None:
-        """The name set by the owner, if any."""
-        return self.dataset
-
-    @property
     def label(self) -> str:
-        """The name or location of the account. Guarantees and reports must use `name`."""
+        """The name or location of the account. Guarantees and reports must use `dataset`."""
         return readable(self.dataset or self.location)
 
     @property

@@ -47,7 +47,7 @@ CODES = {
     ),
     2: ExitCode("refused", "Nothing was charged: the message names the value and the remedy."),
     3: ExitCode("over budget", "Nothing was charged: do not try again."),
-    4: ExitCode("failed after the charge", "The charge stands: read the message before another release."),
+    4: ExitCode("failed after the charge", "The charge is not refunded: read the message before another release."),
     INTERRUPTED: ExitCode("interrupted", "By Ctrl-C or SIGTERM: the message says whether the ledger was charged."),
 }
 EXIT_CODES = f"Exit codes: {', '.join(f'{code} {entry.meaning}' for code, entry in CODES.items())}."

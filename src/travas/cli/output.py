@@ -72,7 +72,7 @@ def release_facts(released: Release, output: Path, cases: int | None, account: A
         if isinstance(released, ReleasedLog)
         else {"activities": len(content.activities), "pairs": len(content.pairs)}
     )
-    state = account and {"dataset": account.name, "releases": len(account.entries), "state": account.remainder}
+    state = account and {"dataset": account.dataset, "releases": len(account.entries), "state": account.remainder}
     return {
         "release": str(output),
         "guarantee": str(guarantee_path(output)),
@@ -119,13 +119,13 @@ def release_parts(released: Release, output: Path, cases: int | None) -> Iterato
 
 def _charge(account: Account) -> list[Table | str]:
     charged_releases = f"{number_of(len(account.entries), 'releases')}, in total {account.total}"
-    name = account.name or "none (counted by location)"
+    name = account.dataset or "none (counted by location)"
     rows = [("data set", name), ("charged", charged_releases), ("budget", account.remainder)]
     only_here = (
         "note: without a data set name, only releases of this file are added up; "
         "set dataset if other files are about the same people"
     )
-    return [Table("Ledger", rows), *([only_here] if account.name is None and len(account.entries) == 1 else [])]
+    return [Table("Ledger", rows), *([only_here] if account.dataset is None and len(account.entries) == 1 else [])]
 
 
 # ------------------------------------------------------------------------------------------------ by kind of release

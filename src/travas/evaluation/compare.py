@@ -14,14 +14,7 @@ import attrs
 import numpy as np
 from markupsafe import Markup
 
-from ..errors import (
-    CONFIDENTIAL_HEADING,
-    LogError,
-    ParameterError,
-    confidential_repr,
-    number_of,
-    shown,
-)
+from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, confidential_repr, number_of, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Log
 from ..log.questions import NO_DETAILS, Details
@@ -39,14 +32,7 @@ from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, merged
 from ..trusted.samplers import Seeded, uniform_below
-from ..verification.opened import (
-    load,
-    open_measured,
-    open_release,
-    read_release,
-    stated_abstractions,
-    stated_reading,
-)
+from ..verification.opened import load, open_measured, open_release, read_release, stated_abstractions, stated_reading
 from . import metrics, pm4py_models
 from .details import DetailComparison, compare_details, details_of_halves
 from .metrics import EdgeDifference, fake_activities, sum_by

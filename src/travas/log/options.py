@@ -80,11 +80,6 @@ class Times:
     recorded: str | None = attrs.field(default=None, validator=optional(lambda _, __, days: weeks_of(days)))
     longest_case: int | None = attrs.field(default=None, validator=optional(_check_longest))
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether the recorded period or the longest case is stated."""
-        return self.recorded is not None or self.longest_case is not None
-
 
 TimesRule = Literal["required", "if recorded"]
 """Whether a log without a timestamp column is refused by a mechanism that measures times, or released without times."""

@@ -219,9 +219,7 @@ def _estimate(
     spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
     radius = math.hypot(mechanism._counting.within(CONFIDENCE), math.sqrt(spread))
     return Estimate(
-        **merged,
-        missing_cases=missing,
-        missing_cases_interval=(max(0.0, missing - radius), missing + radius),
+        **merged, missing_cases=missing, missing_cases_interval=(max(0.0, missing - radius), missing + radius)
     )
 
 

@@ -224,7 +224,8 @@ class Synthesis(GaussianMechanism):
     def _promise(self) -> Guarantee:
         promised = super()._promise()
         public = "were chosen without looking at the log"
-        bounds = "" if self.times is None else ", recorded period and longest case" * self.times.is_bounded
+        is_bounded = self.times is not None and (self.times.recorded or self.times.longest_case)
+        bounds = ", recorded period and longest case" if is_bounded else ""
         times = () if self.times is None else (f"the time zone, weekend days and resolution{bounds} of times {public}",)
         attributes = (
             (f"the attributes that are released, their bins and listed values {public}",) if self._columns else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -88,12 +88,9 @@ def _environment(package: str) -> Environment:
 # -------------------------------------------------------------------------------------- notebooks, without scripts
 
 
-def _notebook(macro: str) -> Callable[..., Markup]:
-    return partial(part, "travas.plots", "notebook.html", macro)
-
-
-heading, warning, paragraph, picture, table, fragment = map(
-    _notebook, ("heading", "warning", "paragraph", "picture", "table", "fragment")
+heading, warning, paragraph, picture, table, fragment = (
+    partial(part, "travas.plots", "notebook.html", macro)
+    for macro in ("heading", "warning", "paragraph", "picture", "table", "fragment")
 )
 """Parts of a view: a heading, a line that must not be overlooked, a paragraph, SVG of `plots`, and a table of its head and
 rows; and the HTML of a view of these parts, readable in light and dark themes."""

@@ -432,11 +432,7 @@ def directly_follows(
 
 
 def counted_graph(
-    pairs: Steps,
-    often: Mapping[str, float],
-    total: float,
-    captions: tuple[str, ...] = (),
-    noun: Noun = "times",
+    pairs: Steps, often: Mapping[str, float], total: float, captions: tuple[str, ...] = (), noun: Noun = "times"
 ) -> ProcessGraph:
     """The graph of numbers by names."""
     ranked = sorted(often, key=lambda name: (-often[name], name))

@@ -112,7 +112,7 @@ def _history(content: ReportContent) -> dict[str, Any]:
     costs = [(entry.time, entry.spending) for entry in account.entries]
     largest = f"For one {content.person}: of different periods only the largest one counts"
     return {
-        "data_set": account.name or "",
+        "data_set": account.dataset or "",
         "budget": "; assumed: ".join((account.remainder, *account.assumptions)),
         "rows": [(time, cost.mechanism, as_text(cost.epsilon), as_text(cost.delta)) for time, cost in costs],
         "together": largest if account.has_periods else "Together",
@@ -160,7 +160,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
 def _account(account: Account) -> dict[str, Any]:
     charges = [(entry.time, entry.spending) for entry in account.entries]
     return {
-        "data_set": account.name,
+        "data_set": account.dataset,
         "budget": account.budget and as_plain(account.budget.total),
         "state": account.remainder,
         "charges": [

@@ -73,7 +73,7 @@ def make_release(project: Project, watch: Watch, caution: Callable[[str], None] 
                 release,
                 report,
                 reason=project.stated("reason"),
-                account=outcome.account if outcome.account is not None and outcome.account.name else None,
+                account=outcome.account if outcome.account is not None and outcome.account.dataset else None,
                 stated_cases=stated_cases,
                 policy=outcome.policy,
                 signed_off_by=project.stated("signed_off_by"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
+import polars.selectors as cs
 
 from ..errors import CONFIDENTIAL, LogError, MissingExtraError, plain_words
 from ..log.log import Log
@@ -53,7 +54,7 @@ def sheet_table(path: Path, sheet: str | None, where: str) -> pl.DataFrame:
         if sheet is not None and sheet not in names:
             raise LogError(f"{where}: has no sheet {sheet!r}; {available_names(names, 10, sheet)}", field="sheet")
         table: Any = workbook.load_sheet(sheet or names[0], dtypes="string").to_polars()
-    return pl.DataFrame(table.select(name for name in table.columns if not name.startswith(_EMPTY_NAME)))
+    return pl.DataFrame(table.select(~cs.starts_with(_EMPTY_NAME)))
 
 
 def sheet_names(path: Path) -> list[str]:

@@ -296,13 +296,7 @@ class RemoteVariants(Log):
     _lengths: Integers
 
     def __init__(
-        self,
-        frame: Any,
-        where: str,
-        digests: pa.ChunkedArray,
-        counts: Integers,
-        lengths: Integers,
-        described: Log,
+        self, frame: Any, where: str, digests: pa.ChunkedArray, counts: Integers, lengths: Integers, described: Log
     ) -> None:
         check_number_of_cases(counts)
         self.__dict__ |= {name: value for name, value in vars(described).items() if name not in ("alphabet", "keys")}

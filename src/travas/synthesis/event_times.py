@@ -21,13 +21,7 @@ from ..log.traces import Trace
 from ..trusted.samplers import Booleans, Floats, Integers
 from .arrivals import Arrivals
 from .durations import DAY, WEEK, DurationShares, quantiles, seconds_at
-from .measurements import (
-    EVENT_HOURS,
-    HOURS,
-    START_HOURS,
-    Measurements,
-    TimeMeasurements,
-)
+from .measurements import EVENT_HOURS, HOURS, START_HOURS, Measurements, TimeMeasurements
 from .randomness import Random, drawn_cells, generator
 from .shrinkage import deviating, normalised, uniform, walked
 

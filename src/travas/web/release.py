@@ -150,7 +150,7 @@ def ring_of(account: Account, release: Mechanism | None = None) -> Ring:
 def _budget(ledger: Ledger, draft: Draft, release: Mechanism, errors: dict[str, str]) -> tuple[Ring, bool]:
     """The ring of a data set, and whether it would be created with this release. If it does not fit, what would fit."""
     dataset = draft.project.stated("dataset")
-    account = next((each for each in ledger.accounts() if each.name == dataset), None)
+    account = next((each for each in ledger.accounts() if each.dataset == dataset), None)
     is_new = account is None
     with _told(errors, "budget"):
         account = account or Account(dataset, new_budget(draft, release), ())
@@ -258,7 +258,7 @@ def make(project: Project, source: str, origin: LogOrigin, record: Record, folde
 def begin(bench: Workbench, draft: Draft) -> None:
     """Start the release of a draft. Its folder is there before the charge, and a new data set before it is charged."""
     project, dataset = draft.project, draft.project.required("dataset")
-    if not any(account.name == dataset for account in bench.ledger.accounts()):
+    if not any(account.dataset == dataset for account in bench.ledger.accounts()):
         budget = new_budget(draft, project.mechanism())
         bench.ledger.create_budget(dataset, epsilon=budget.epsilon, delta=budget.delta)
     record = bench.archive.begin(project, draft.title, bench.ledger.path, draft.looked_at)
@@ -365,7 +365,7 @@ async def _page(bench: Workbench, draft: Draft, template: str, before: str = "",
         value=partial(shown_value, draft), settings=BY_NAME, swap=template == "facts.html", places=ERRORS,
         looked=VALUES in draft.looked_at, releasing=_running(draft.releasing), examining=_running(draft.examining),
         moved=selected not in ("", chosen_kind(draft.project)), renewed=before not in ("", draft.project.stated("mechanism")),
-        datasets=[account.name for account in bench.ledger.accounts() if account.name],
+        datasets=[account.dataset for account in bench.ledger.accounts() if account.dataset],
         mechanisms=OFFERED[chosen_kind(draft.project)],
     )  # fmt: skip
 
