@@ -115,15 +115,16 @@ end()
 """
 WRITE_XES = """
 import travas
-from travas.mechanisms import mechanism as by_name
-release = travas.Release(by_name("optimal", 1, "1e-6"), *load(PATH))
+from travas.mechanisms import mechanism
+release = travas.VariantRelease.of(mechanism("optimal", 1, "1e-6"), *load(PATH))
 begin()
 release.write(OUT, existing="replace")
 end()
 """
 WRITE_PM4PY = """
 import pm4py, travas
-release = travas.Release(by_name("optimal", 1, "1e-6"), *load(PATH))
+from travas.mechanisms import mechanism
+release = travas.VariantRelease.of(mechanism("optimal", 1, "1e-6"), *load(PATH))
 frame = release.to_pandas()
 begin()
 pm4py.write_xes(frame, OUT, variant_str=VARIANT)

@@ -92,7 +92,7 @@ PLAIN = (
     + """
 import pm4py
 def events(log):
-    return travas.Release(rule, tuple(log), tuple(log.values()), frequencies="noisy").to_pandas()
+    return dataclasses.replace(travas.VariantRelease.of(rule, log, log.values()), frequencies="noisy").to_pandas()
 table, tables = events(true), [events(release) for release in releases]
 begin()
 for private in tables:
