@@ -7,7 +7,6 @@ import travas
 from travas.errors import CONFIDENTIAL_HEADING
 from travas.evaluation.compare import MapComparison
 from travas.evaluation.details import DetailComparison
-from travas.log.abstraction import parse_ladder
 
 LOG: dict[tuple[str, ...], int] = {("register", "visit", "release"): 90, ("register", "<i>release"): 10}
 
@@ -18,12 +17,12 @@ def texts_of(page: str) -> list[str]:
 
 def test_plain_texts_of_confidential_results_are_marked() -> None:
     """Consoles, tracebacks and `text/plain` of notebooks show these."""
-    forecast = travas.forecast(LOG, [travas.Optimal(1, "1e-6")], parse_ladder("full"))
+    forecast = travas.forecast(LOG, [travas.Optimal(1, "1e-6")], "full")
     of_map = MapComparison(0.1, 0.9, 0.1, 3, None)
     results = (travas.compare(LOG, LOG), forecast, travas.read(LOG).summary(), of_map, DetailComparison(None, ()))
     for result in results:
         assert repr(result).startswith(f"{CONFIDENTIAL_HEADING}: {type(result).__name__}(")
-    assert "cases=100" in repr(forecast)
+    assert "cells=(Expected(" in repr(forecast)
 
 
 def test_a_comparison_is_marked_complete_and_escaped() -> None:

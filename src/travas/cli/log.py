@@ -80,7 +80,7 @@ def _of_log(
     as_json: bool, log: str, project: Project, rules: list[Mechanism], abstractions: str, weak: list[str]
 ) -> None:
     """The expected shares of the original log. Confidential."""
-    from ..evaluation.forecast import LOOKING, WHATS, forecast
+    from ..evaluation.forecast import LOOKING, SHARES, forecast
     from ..sources.engine import read
     from ..trusted.numbers import as_text
 
@@ -89,11 +89,11 @@ def _of_log(
     expected = forecast(variants, rules, abstractions)
     cells = [
         {"epsilon": as_text(cell.epsilon), "delta": as_text(cell.delta), "abstraction": str(cell.abstraction)}
-        | {share: float(getattr(cell, share)) for share in ("cases", "variants", "events")}
+        | {share: float(getattr(cell, share)) for share in SHARES}
         for cell in expected.cells
     ]
     tables = []
-    for what in WHATS:
+    for what in SHARES:
         head, *rows = expected.shares(what)
         tables.append(Table(f"Expected share of the {what} kept", rows, "yellow", head))
     facts = {"confidential": True, "expected": cells, "warning": LOOKING, "warnings": weak}

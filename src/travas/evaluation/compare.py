@@ -151,8 +151,7 @@ class Comparison:
     frequencies: str = ""
     halves: Comparison | None = None
 
-    def __repr__(self) -> str:
-        return confidential_repr(self)
+    __repr__ = confidential_repr
 
     def _repr_html_(self) -> str:
         """The comparison in a notebook, marked confidential."""
@@ -227,8 +226,7 @@ class MapComparison:
     fitness: float | None = None
     precision: float | None = None
 
-    def __repr__(self) -> str:
-        return confidential_repr(self)
+    __repr__ = confidential_repr
 
     def as_json(self) -> dict[str, Any]:
         """The values as plain values."""

@@ -291,8 +291,7 @@ class DetailComparison:
     attributes: tuple[AttributeDistance, ...]
     event_attributes: tuple[EventAttributeDistance, ...] = ()
 
-    def __repr__(self) -> str:
-        return confidential_repr(self)
+    __repr__ = confidential_repr
 
     def as_json(self) -> dict[str, Any]:
         """The distances as plain values."""

@@ -44,8 +44,7 @@ from .compare import MOST_VARIANTS, checked_items, compare_map
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
 ABSTRACTIONS = "full,fold,first,prefix:16,prefix:8,prefix:4,set"
-What = Literal["cases", "variants"]
-WHATS: tuple[What, ...] = ("cases", "variants")
+SHARES = ("cases", "variants")
 """What a forecast gives shares of."""
 
 LOOKING = (
@@ -57,30 +56,24 @@ LOOKING = (
 
 @dataclass(frozen=True)
 class Expected:
-    """The exact expected shares of cases, variants and events of a log that a release would keep. Confidential.
-
-    Variants are those under the abstraction; cases and events are those of the whole log.
-    """
+    """The exact expected shares of a log that a release would keep: of all cases, and of variants under the abstraction."""
 
     epsilon: Fraction
     delta: Fraction
     abstraction: Abstraction
     cases: Fraction
     variants: Fraction
-    events: Fraction
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected shares for a grid of (ε, δ) and abstractions and the number of cases. Confidential."""
+    """Expected shares for a grid of (ε, δ) and abstractions. Confidential."""
 
     cells: tuple[Expected, ...]
-    cases: int
 
-    def __repr__(self) -> str:
-        return confidential_repr(self)
+    __repr__ = confidential_repr
 
-    def shares(self, what: What) -> list[list[str]]:
+    def shares(self, what: str) -> list[list[str]]:
         """The expected shares as a table: ε, δ and a column for each abstraction, with a heading."""
         rows: dict[tuple[str, str], list[str]] = {}
         for cell in self.cells:
@@ -91,24 +84,21 @@ class Forecast:
     def _repr_html_(self) -> str:
         """The forecast in a notebook, marked confidential."""
         parts = [warning(CONFIDENTIAL_HEADING), heading("Forecast")]
-        for what in WHATS:
+        for what in SHARES:
             head, *rows = self.shares(what)
             parts += [paragraph(f"Expected share of the {what} kept"), table(head, rows)]
         return fragment([*parts, paragraph(LOOKING)])
 
 
 def forecast(
-    source: Any,
-    mechanisms: Iterable[Mechanism],
-    abstractions: str | Iterable[Abstraction] = ABSTRACTIONS,
-    reading: Reading = DEFAULT_READING,
+    source: Any, mechanisms: Iterable[Mechanism], abstractions: str = ABSTRACTIONS, reading: Reading = DEFAULT_READING
 ) -> Forecast:
     """Compute the expected shares of a log that mechanisms would keep under abstractions. Confidential.
 
     Args:
         source: The log, as for `read`.
         mechanisms: The mechanisms.
-        abstractions: The abstractions, or their names from fine to coarse, separated by commas.
+        abstractions: The names of the abstractions from fine to coarse, separated by commas.
         reading: How the log is read.
 
     Returns:
@@ -117,21 +107,18 @@ def forecast(
     rules = checked_items("mechanisms", mechanisms, Mechanism, "a list such as [Optimal(epsilon=1, delta='1e-6')]")
     for rule in rules:
         _curve(rule)  # raises before the log is read
-    if isinstance(abstractions, str):
-        with naming("abstractions"):
-            compared = parse_ladder(abstractions)
-    else:
-        compared = checked_items("abstractions", abstractions, Abstraction, "a text such as 'full,prefix:4'")
+    with naming("abstractions"):
+        compared = parse_ladder(abstractions)
     variants = read(source, reading)
     if not len(variants):
         raise EmptyLogError("the log is empty; there is nothing to forecast")
     under = [(abstraction, abstraction.of(variants)) for abstraction in compared]
-    cells = (_expected(rule, abstraction, keys, variants) for rule in rules for abstraction, keys in under)
-    return Forecast(tuple(cells), int(variants.counts.sum()))
+    cases = int(variants.counts.sum())
+    return Forecast(tuple(_expected(rule, *each, cases) for rule in rules for each in under))
 
 
-def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, log: Log) -> Expected:
-    """Return Σ n·π(n), Σ π(n) and Σ n·length·π(n), in integers, over the variants under the abstraction."""
+def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, cases: int) -> Expected:
+    """Return Σ n·π(n) and Σ π(n), in integers, over the variants under the abstraction."""
     curve, counts = _curve(mechanism), keys.counts.tolist()
     kept_of = {count: curve.table.cumulative(count - curve.minimum_cases + 1) for count in set(counts)}
     kept = [kept_of[count] for count in counts]
@@ -139,11 +126,8 @@ def _expected(mechanism: Mechanism, abstraction: Abstraction, keys: Log, log: Lo
         mechanism.epsilon,
         mechanism.delta,
         abstraction,
-        cases=Fraction(sum(map(mul, counts, kept)), ONE * int(log.counts.sum())),
+        cases=Fraction(sum(map(mul, counts, kept)), ONE * cases),
         variants=Fraction(sum(kept), ONE * max(len(keys), 1)),
-        events=Fraction(
-            sum(map(mul, (keys.counts * keys.lengths()).tolist(), kept)), ONE * int(log.counts @ log.lengths())
-        ),
     )
 
 
