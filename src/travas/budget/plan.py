@@ -20,54 +20,32 @@ _SHARES = (Fraction(1, 2), Fraction(9, 10))
 _QUICK = 1 << 9  # cells of the search; the result is checked as the ledger does it
 
 
+WAYS = {
+    "basic": "always valid",
+    "exact": "for `optimal`, with all releases fixed in advance: travas budget create --composition exact",
+    "periods": "if the unit is a case, and every release counts those closed in another period: travas docs every-month",
+}
+"""The rules by which releases add up, and when each of them holds."""
+
+
 @dataclass(frozen=True)
 class Plan:
-    """What each of `releases` releases may spend, as (ε, δ), so that all together stay within (ε, δ)."""
+    """What each of `releases` releases may spend, as (ε, δ), so that all together stay within a budget."""
 
     releases: int
-    epsilon: Fraction
-    delta: Fraction
     basic: tuple[Fraction, Fraction]
     exact: tuple[Fraction, Fraction]
     """For `optimal` and a budget with exact composition."""
-
-    @property
-    def periods(self) -> tuple[Fraction, Fraction]:
-        """If every release counts the cases of another period, each may spend everything: docs/mechanisms/periods.md."""
-        return self.epsilon, self.delta
-
-    @property
-    def _gain(self) -> Fraction:
-        """How much more ε exact composition allows, as a share; below 1 % it is not worth mentioning."""
-        return self.exact[0] / self.basic[0] - 1
+    periods: tuple[Fraction, Fraction]
+    """If every release counts the cases of another period, each may spend everything: docs/mechanisms/periods.md."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return what a release may spend by each rule, from how many cases on it releases a variant, and a recommendation."""
-        total = {"releases": self.releases, **as_plain(self.periods), "recommendation": self.recommendation()}
-        for way in ("basic", "exact", "periods"):
+        """Return what a release may spend by each rule, and from how many cases on it releases a variant."""
+        total: dict[str, Any] = {"releases": self.releases, **as_plain(self.periods)}
+        for way in WAYS:
             half, most = kept(*getattr(self, way)) or (None, None)
             total[way] = as_plain(getattr(self, way)) | {"cases_for_50_percent": half, "cases_for_95_percent": most}
         return total
-
-    def remarks(self) -> dict[str, str]:
-        """Say when each rule holds, and what it gains."""
-        gain = f"{float(self._gain):.0%} more ε; for `optimal`, with all releases fixed in advance"
-        return {
-            "basic": "always valid",
-            "exact": gain if self._gain >= Fraction(1, 100) else "no significant gain: use basic",
-            "periods": "if every release counts the cases closed in another period; unit: case",
-        }
-
-    def recommendation(self) -> str:
-        """Say which rule to use."""
-        if self.releases == 1:
-            return "One release may spend everything."
-        exact = "exact composition (travas budget create --composition exact)"
-        other = exact if self._gain >= Fraction(1, 100) else "basic composition"
-        return (
-            "Recommended: releases of periods (--period, travas docs every-month), if cases are closed by an activity or a gap "
-            f"and the unit is the case; otherwise {other}, or fewer releases."
-        )
 
 
 def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
@@ -90,7 +68,7 @@ def plan(releases: int, *, epsilon: Number, delta: Number) -> Plan:
     candidates = [_largest(releases, *total, rounded_down(basic[1] * share, 3)) for share in _SHARES if basic[1]]
     # a little more ε does not make up for half of δ: what is kept decides, and basic if that is the same
     exact = min([basic, *candidates], key=lambda share: kept(*share) or (math.inf, math.inf))
-    return Plan(releases, *total, basic, exact)
+    return Plan(releases, basic, exact, total)
 
 
 MOST = Fraction(95, 100)

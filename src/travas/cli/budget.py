@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import typer
 
-from ..errors import LedgerError, ParameterError
+from ..errors import LedgerError, ParameterError, number_of
 from .console import Table, answer, progress
 from .options import AS_JSON, HelpfulCommand, HelpfulGroup, arg, flag, opt, with_settings
 
@@ -104,22 +104,21 @@ def plan_releases(
 
     Example: travas budget plan --releases 12 --epsilon 2 --delta 1e-6
     """
-    from ..budget.plan import plan
+    from ..budget.plan import WAYS, plan
     from ..explain import numbers
     from ..trusted.numbers import rounded_down
 
     with progress("composing"):
         planned = plan(releases, epsilon=project.required("epsilon"), delta=project.required("delta"))
     facts, rows = planned.as_json(), []
-    for way, remark in planned.remarks().items():
+    for way, remark in WAYS.items():
         share, (epsilon, delta) = facts[way], (rounded_down(part, 4) for part in getattr(planned, way))
         rows.append((way, numbers(epsilon, delta), remark))
         if share["cases_for_50_percent"] is not None:
             half, most = share["cases_for_50_percent"], share["cases_for_95_percent"]
             rows.append(("", f"a variant needs {half:,} cases (above 50 %), {most:,} cases (above 95 %)", ""))
-    each = "one release" if releases == 1 else f"each of {releases} releases"
-    title = f"Share of {each} of {numbers(planned.epsilon, planned.delta)}"
-    answer(as_json, facts, Table(title, rows), facts["recommendation"])
+    title = f"{number_of(releases, 'releases')} within {numbers(*planned.periods)}: each may spend"
+    answer(as_json, facts, Table(title, rows))
 
 
 # -------------------------------------------------------------------------------------------------- printed output
