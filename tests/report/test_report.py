@@ -59,7 +59,7 @@ def test_every_mechanism_with_a_guarantee_has_a_report(name: str, tmp_path: Path
     html = write_report(*files, tmp_path / "report.html", reason="Because <b>I</b> said so").read_text()
     facts = machine(html)
     assert facts["epsilon"] == "1" and facts["delta"] == "1e-6" and facts["mechanism"]["name"] == name
-    assert {"unit", "neighbours", "accounting", "post_processing", "data_set", "threat_model"} <= set(facts)
+    assert {"unit", "neighbours", "post_processing", "data_set", "threat_model"} <= set(facts)
     assert facts["data_set"]["sha256"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
     assert facts["kind"] == json.loads(files[0].read_text())["kind"]
     assert "Because &lt;b&gt;I&lt;/b&gt; said so" in html

@@ -7,15 +7,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
 
 from .. import explain
-from ..budget.account import Account, as_plain
-from ..budget.policy import Policy
+from ..budget.account import Account, as_plain, now
 from ..explain import HALF
 from ..mechanisms.ladder import generalises, rungs_of
 from ..mechanisms.mechanism import parameters_of
@@ -57,7 +55,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "texts": texts,
         "style": Markup(style),
         "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-        "today": _today(),
+        "today": now()[:10],
         "reasons": _as_recorded(content.recorded.reason, content.reason, content),
         "sign_offs": _as_recorded(content.recorded.signed_off_by, content.signed_off_by, content),
         "noun": noun,
@@ -87,10 +85,6 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
     return render(__package__, "report.html", values)
 
 
-def _today() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d")
-
-
 def _as_recorded(recorded: str, stated: str, content: ReportContent) -> list[str]:
     """A reason or a sign-off: what the charge recorded, and what was stated for this report, each with its date."""
     lines, charge = [], content.charge
@@ -98,7 +92,8 @@ def _as_recorded(recorded: str, stated: str, content: ReportContent) -> list[str
         several = f"; the last of {len(content.charges)} charges that fit this release" if content.charges[1:] else ""
         lines.append(f"{recorded.strip()} (recorded with the charge on {charge.time[:10]}{several})")
     if stated.strip() and stated.strip() != recorded.strip():
-        lines.append(f"{stated.strip()} (stated for this report on {_today()}{', after the charge' if charge else ''})")
+        after = ", after the charge" if charge else ""
+        lines.append(f"{stated.strip()} (stated for this report on {now()[:10]}{after})")
     return lines
 
 
@@ -123,7 +118,7 @@ def _history(content: ReportContent) -> dict[str, Any]:
 def _machine(content: ReportContent) -> dict[str, Any]:
     """Return the machine-readable block for registries of deployments. Schema: docs/report.md."""
     stated, account = content.stated, content.account
-    composition = account.budget.composition if account is not None and account.budget is not None else "basic"
+    rules = [rule.describe() | {"state": state} for rule, state in content.reported_rules]
     same = "software", "unit", "neighbours", "epsilon", "delta", "delta_spent", "replace_one", "standing"
     charge = content.charge
     return {name: stated[name] for name in same} | {
@@ -131,8 +126,7 @@ def _machine(content: ReportContent) -> dict[str, Any]:
         "version": 1,
         "reading": stated.get("reading"),
         "policy": {"stated_cases": content.stated_cases, "weak_protection": list(content.weak_protection)}
-        | ({} if content.policy is None else _policy(content.policy, content)),
-        "accounting": f"this release alone; releases of the data set: {composition} composition",
+        | ({} if content.policy is None else {"name": content.policy.name, "rules": rules}),
         "mechanism": {"name": stated["mechanism"], "parameters": stated["parameters"]},
         "abstraction": [{"name": str(rule), "rule": rule.as_json()} for rule in content.abstractions],
         "kind": kind_of(content.mechanism),
@@ -158,23 +152,14 @@ def _machine(content: ReportContent) -> dict[str, Any]:
 
 
 def _account(account: Account) -> dict[str, Any]:
-    charges = [(entry.time, entry.spending) for entry in account.entries]
+    columns = ("time", "mechanism", "epsilon", "delta")
+    charges = [{name: charge[name] for name in columns} for charge in (entry.as_json() for entry in account.entries)]
     return {
         "data_set": account.dataset,
         "budget": account.budget and as_plain(account.budget.total),
         "state": account.remainder,
-        "charges": [
-            {"time": time, "mechanism": paid.mechanism, **as_plain((paid.epsilon, paid.delta))}
-            for time, paid in charges
-        ],
+        "charges": charges,
     }
-
-
-def _policy(policy: Policy, content: ReportContent) -> dict[str, Any]:
-    """The policy with, for every rule, whether this release keeps it."""
-    described = policy.describe()
-    rules = zip(described["rules"], content.reported_rules, strict=True)
-    return described | {"rules": [rule | {"state": state} for rule, (_, state) in rules]}
 
 
 # ---------------------------------------------------------------------------------------------- tables and figures

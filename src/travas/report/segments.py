@@ -31,8 +31,6 @@ def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportCo
     value = reading.segments[reading.named_segments.index(facts["notices"][SEGMENT])]
     ending = segment_path(Path("x" + suffix), value, *form).name.removeprefix("x")
     whole = release.with_name(release.name.removesuffix(ending) + suffix)
-    if whole == release:
-        return ()
     files = {other: segment_path(whole, other, *form) for other in reading.segments}
     found = {other: file for other, file in files.items() if file.is_file() and guarantee_path(file).is_file()}
     return tuple((other, read_content(guarantee_path(file), file)) for other, file in found.items())
