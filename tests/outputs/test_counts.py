@@ -65,4 +65,4 @@ def test_spread_is_for_similarity_studies(log: Path) -> None:
     own, spread = (released(counted, None, kind) for kind in ("estimated", "spread"))
     assert own.noisy == spread.noisy and own.estimate == spread.estimate
     assert all(more >= count for more, count in zip(spread.counts, own.counts, strict=True))
-    assert sum(spread.counts) == spread.estimate.total > sum(own.counts) + 100
+    assert sum(spread.counts) > sum(own.counts) + 100

@@ -126,11 +126,6 @@ class Estimate:
         """The expected true count of each variant, as a whole number ≥ 1."""
         return tuple(max(1, round(count)) for count in self.counts)
 
-    @property
-    def total(self) -> int:
-        """The estimated number of cases of the log."""
-        return sum(self.spread)
-
 
 def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = None) -> Estimate:
     """Estimate counts and missing cases from the noisy counts of a release.
