@@ -252,7 +252,7 @@ def data_directory() -> Path:
 
 # -------------------------------------------------------------------------- TOML files, of policies and of projects
 
-_TYPE_NAMES: dict[type, str] = {str: "text", int: "a whole number", bool: "true or false", list: "a list of text"}
+_TYPE_NAMES: dict[type, str] = {str: "text", int: "a whole number", list: "a list of text"}
 
 
 def load_toml(path: Path) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def value_of(where: str, content: Mapping[str, Any], key: str, expected: type) -
         return None
     if expected is str and isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # an exact number
-    right = isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
+    right = isinstance(value, expected) and not isinstance(value, bool)
     if not right or (expected is list and not all(isinstance(item, str) for item in value)):
         raise ParameterError(f"{where}: {key} is {shown(value)}; it must be {_TYPE_NAMES[expected]}")
     return value

@@ -9,11 +9,10 @@ from ..errors import LogError, ParameterError, VerificationError
 from ..mechanisms.mechanism import parameters_of
 from ..releases.estimate import keep_curve_of
 from ..releases.release import counted_of, name_of
-from .console import Rows, Table, answer, bar, console, named, progress
+from .console import Rows, Table, answer, console, named, progress
 from .options import AS_JSON, FORCE, arg, existing, flag, names_of, with_settings
 
 if TYPE_CHECKING:
-    from ..mechanisms.mechanism import Mechanism
     from ..settings.project import Project
     from ..verification.privacy_curve import Point
     from ..verification.verify import Verified
@@ -65,7 +64,8 @@ def verify(
         reasons = "; ".join(guarantee.assumptions)
         raise VerificationError(f"the guarantee of {name_of(mechanism)} is not established: {reasons}")
     weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, project.stated_cases, guarantee.unit.noun)
-    keeps = _keep_curve(mechanism)
+    released = keep_curve_of(mechanism)  # None, or by rungs, if it depends on more than the number of cases
+    keeps = [] if released is None or released.rungs else released.points()
     stated_of_it = describe(mechanism, {}, None)
     facts: dict[str, Any] = {
         "verified": True,
@@ -79,7 +79,8 @@ def verify(
     parts = [Table(title, _rows(verified, file is not None, weak), "yellow" if weak else "green")]
     if keeps:
         title = f"Probability that a variant is released, by its number of {count_noun(mechanism)}"
-        parts.append(Table(title, [(f"{number:,}", bar(kept), explain.percent(kept)) for number, kept in keeps]))
+        rows = [(f"{number:,}", "█" * round(kept * 40), explain.percent(kept)) for number, kept in keeps]
+        parts.append(Table(title, rows))
     if curve:
         with progress("computing the privacy curve"):
             losses = points(mechanism)
@@ -120,12 +121,6 @@ def _point(point: Point) -> tuple[str, ...]:
     shown = point.as_json()
     bound = "exact" if point.is_exact else f"at least {shown['reached']}"
     return f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}", bound
-
-
-def _keep_curve(mechanism: Mechanism) -> list[tuple[int, float]]:
-    """Return the keep probability at a dozen case counts; empty if it depends on more than the case count."""
-    curve = keep_curve_of(mechanism)
-    return [] if curve is None or curve.rungs else curve.points()
 
 
 _OF_REPORTS = ("output", "dataset", "reason", "signed_off_by", "policy", "ledger", "stated_cases")

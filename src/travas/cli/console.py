@@ -16,10 +16,6 @@ from ..errors import CONFIDENTIAL
 Rows = list[tuple[str, ...]]
 
 
-def bar(share: float) -> str:
-    return "█" * round(share * 40)
-
-
 def named(name: str, texts: Iterable[str]) -> Rows:
     """Return rows of texts, of which the first one has the name."""
     return [("" if index else name, text) for index, text in enumerate(texts)]

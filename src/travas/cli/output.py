@@ -17,6 +17,7 @@ from ..plots.svg import printable
 from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, counted_of, kind_of
 from ..report.decision import between, decision_on
 from ..report.segments import node_text
+from ..report.texts import budget
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, rounded_up
 from .console import Rows, Table, answer, named
@@ -138,8 +139,6 @@ def _more_rows(released: Release) -> Rows:
         return named("abstraction", [f"{rule}: {number_of(n, 'variants')}" for rule, n in times if n])
     if kind_of(released.mechanism) != "synthetic log":
         return []
-    from ..report.texts import budget
-
     made, shares = cast("SyntheticRelease", released), budget(parameters_of(released.mechanism))
     nothing = "nothing: generated again from measurements that were released before"
     return [

@@ -227,8 +227,6 @@ def _log(name: str, given: Any, folder: Path) -> LogFile:
     stated = {key: value_of(where, table, key, _TYPES.get(key, str)) for key in table}
     if (file := stated.pop("file", None)) is None:
         raise LogError(f"{where} has no file")
-    if "activity" in stated:
-        stated["activity"] = tuple(stated["activity"])
     path = folder / file
     try:
         digest = file_digest(path)[:16]  # another log of this name is run again
@@ -316,7 +314,7 @@ def finished(grid: Grid, results: str | Path) -> pl.DataFrame:
 def measure(cell: Cell) -> dict[str, Any]:
     """Run one cell and return the row of results: metrics, or the error."""
     started = time.perf_counter()
-    log = _read(cell, attrs.evolve(cell.log.reading, unit=None, max_cases=None))  # all cases of all units
+    log = _read(cell.log, attrs.evolve(cell.log.reading, unit=None, max_cases=None))  # all cases of all units
     row: dict[str, Any] = {**cell.facts(), "error": None}
     released: ReleasedLog | Log = log
     if cell.label != ORIGINAL:
@@ -347,19 +345,15 @@ def _failure(error: Exception, is_ours: bool) -> str:
 def seeded_release(cell: Cell) -> ReleasedLog:
     """Return the release of a run, from its seed, and therefore without a guarantee."""
     mechanism = _prepared(cell.build())
-    log = _read(cell, cell.log.reading.for_counts_of(counted_of(mechanism)))
+    log = _read(cell.log, cell.log.reading.for_counts_of(counted_of(mechanism)))
     seeded = with_random_bytes(mechanism, Seeded(cell.seed))
     released: ReleasedLog = seeded.release(log)
     return replace(released, frequencies=cell.frequencies) if isinstance(released, VariantRelease) else released
 
 
-def _read(cell: Cell, reading: Reading) -> Log:
-    return _log_of(cell.log.path, reading, cell.log.digest)
-
-
 @lru_cache(maxsize=4)
-def _log_of(path: Path, reading: Reading, digest: str) -> Log:
-    return read(path, reading).canonical()
+def _read(log: LogFile, reading: Reading) -> Log:
+    return read(log.path, reading).canonical()
 
 
 @lru_cache(maxsize=8)

@@ -47,7 +47,8 @@ def working_folder(root: Path) -> tuple[Path, FileLock]:
         The folder and its lock. A program that starts at the same time may remove it before it is locked: then another one.
     """
     for left in private_folder(root).iterdir():
-        _remove_abandoned(left)
+        with suppress(Timeout, OSError), FileLock(left / ".lock", timeout=0):
+            shutil.rmtree(left, ignore_errors=True)
     while True:
         path = Path(tempfile.mkdtemp(dir=root))
         lock = FileLock(path / ".lock")
@@ -56,12 +57,3 @@ def working_folder(root: Path) -> tuple[Path, FileLock]:
             if (path / ".lock").exists():
                 return path, lock
             lock.release()
-
-
-def _remove_abandoned(left: Path) -> None:
-    """Delete what a program has left that does not run any more."""
-    if left.is_symlink() or not left.is_dir():
-        left.unlink(missing_ok=True)
-        return
-    with suppress(Timeout, OSError), FileLock(left / ".lock", timeout=0):
-        shutil.rmtree(left, ignore_errors=True)
