@@ -85,13 +85,6 @@ class ReportContent:
         return self.estimate.counts if self.estimate is not None else tuple(map(float, self.counts))
 
     @property
-    def weak_protection(self) -> tuple[str, ...]:
-        """The reasons why these parameters protect only weakly, if any."""
-        return explain.weak_protection(
-            self.mechanism.epsilon, self.mechanism.delta, self.stated_cases, self.mechanism.unit.noun
-        )
-
-    @property
     def timestamp_kind(self) -> TimestampKind:
         """What the timestamps in the file are; a `.json` file has variants without times."""
         kind = timestamp_kind(self.mechanism)
@@ -126,18 +119,15 @@ class ReportContent:
         return explain.PERSON if named is None else named.name
 
     @property
-    def charges(self) -> tuple[Entry, ...]:
-        """The charges of the account that can be that of this release: same mechanism, parameters and unit."""
+    def charge(self) -> Entry | None:
+        """The charge of this release: the last one of this mechanism, parameters and unit; None without an account."""
         promised = self.mechanism.guarantee()
         wanted = promised.mechanism, promised.epsilon, promised.delta, promised.unit
-        entries = () if self.account is None else self.account.entries
-        paid = [(entry, entry.spending) for entry in entries]
-        return tuple(one for one, cost in paid if (cost.mechanism, cost.epsilon, cost.delta, cost.unit) == wanted)
-
-    @property
-    def charge(self) -> Entry | None:
-        """The charge of this release, the last one that fits; None without an account."""
-        return self.charges[-1] if self.charges else None
+        for entry in reversed(() if self.account is None else self.account.entries):
+            cost = entry.spending
+            if (cost.mechanism, cost.epsilon, cost.delta, cost.unit) == wanted:
+                return entry
+        return None
 
     @property
     def recorded(self) -> Approval:
@@ -166,8 +156,7 @@ class ReportContent:
     @property
     def decision(self) -> Decision:
         """What the summary says."""
-        size = len(self.variants), sum(self.counts)
-        return Decision(self.mechanism, *size, self.estimate, self.release, self.weak_protection, self.person)
+        return Decision(self.mechanism, self.counts, self.estimate, self.release, self.stated_cases, self.person)
 
     @property
     def open_points(self) -> tuple[str, ...]:
@@ -177,7 +166,7 @@ class ReportContent:
         points = {
             f"Broken: {number_of(broken, 'rules')} of the policy.": broken,
             f"{number_of(unknown, 'rules')} of the policy cannot be checked without the charge.": unknown,
-            "The protection is weak: read the warning.": self.weak_protection,
+            "The protection is weak: read the warning.": self.decision.weak,
             "It is of little use: read the warning.": self.decision.little_use,
             "No reason is given for these parameters.": not (self.recorded.reason or self.reason).strip(),
             "Nobody has signed it off.": not (self.recorded.signed_off_by or self.signed_off_by).strip(),

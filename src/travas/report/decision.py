@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import explain
 from ..errors import number_of
+from ..log.traces import Trace
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
@@ -27,6 +29,9 @@ class Figure:
     value: str
     words: str
 
+    def __str__(self) -> str:
+        return f"{self.value} {self.words}"
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -34,21 +39,25 @@ class Decision:
 
     Attributes:
         mechanism: The mechanism.
-        variants: The number of different traces.
-        cases: The sum of their counts in the file.
+        counts: The counts of the variants in the file.
         estimate: The estimates; None if the file has no noisy counts.
         release: The complete release; None if the file does not contain all of it.
-        weak: Reasons against its parameters.
+        stated_cases: The number of cases stated by the owner, if any.
         person: The noun for whom it protects, where that is not a case.
     """
 
     mechanism: Mechanism
-    variants: int
-    cases: int
+    counts: tuple[int, ...]
     estimate: Estimate | None
     release: Release | None = None
-    weak: tuple[str, ...] = ()
+    stated_cases: int | None = None
     person: str = explain.PERSON
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """The reasons why its parameters protect only weakly, if any."""
+        noun = self.mechanism.unit.noun
+        return explain.weak_protection(self.mechanism.epsilon, self.mechanism.delta, self.stated_cases, noun)
 
     @property
     def pairs(self) -> str:
@@ -69,21 +78,21 @@ class Decision:
             )
         if kind == "process map":
             return ()
-        traces = _number(self.variants, "variants")
+        traces, cases = _number(len(self.counts), "variants"), f"{sum(self.counts):,}"
         if isinstance(release, SyntheticRelease):
             measured = f"{explain.original_cases(release, self.person)}: {between(release.quality().cases)}"
             share = Figure(f"{release.share_released:.0%}", explain.SHARE_RELEASED)
-            return Figure(f"{self.cases:,}", f"generated cases ({measured}; rare lengths are left out)"), traces, share
+            return Figure(cases, f"generated cases ({measured}; rare lengths are left out)"), traces, share
         if kind == "synthetic log":
-            return Figure(f"{self.cases:,}", "generated cases"), traces
+            return Figure(cases, "generated cases"), traces
         if self.estimate is None:
-            return traces, Figure(f"{self.cases:,}", f"{self.pairs}: the sum of the counts in the file")
+            return traces, Figure(cases, f"{self.pairs}: the sum of the counts in the file")
         share = Figure("–", f"share of the {self.pairs} covered: not estimated")
         if self.coverage is not None:
             low, high = self.coverage
             share = Figure(f"{low:.0%} – {high:.0%}", f"of the {self.pairs} covered, as estimated (95 %)")
-        cases = f"{self.pairs} of these variants, as estimated"
-        return traces, Figure(f"{sum(self.estimate.counts):,.0f}", cases), share
+        estimated = Figure(f"{sum(self.estimate.counts):,.0f}", f"{self.pairs} of these variants, as estimated")
+        return traces, estimated, share
 
     @property
     def privacy(self) -> Figure:
@@ -131,10 +140,10 @@ class Decision:
         """Reasons against using the release, as far as they are known."""
         noun, kind = count_noun(self.mechanism, self.person), kind_of(self.mechanism)
         if kind == "variants":
-            return explain.of_emptiness(self.variants, self.mechanism, self.estimate, noun)
+            return explain.of_emptiness(len(self.counts), self.mechanism, self.estimate, noun)
         if self.release is not None:
             return explain.warnings_of(self.release)
-        return (explain.EMPTY_SYNTHETIC,) if kind == "synthetic log" and not self.variants else ()
+        return (explain.EMPTY_SYNTHETIC,) if kind == "synthetic log" and not self.counts else ()
 
     @property
     def use(self) -> str:
@@ -167,8 +176,11 @@ def between(number: MeasuredNumber) -> str:
 
 def decision_on(release: Release, stated_cases: int | None = None) -> Decision:
     """Return what is said about a release."""
-    guarantee = release.guarantee
-    weak = explain.weak_protection(guarantee.epsilon, guarantee.delta, stated_cases, guarantee.unit.noun)
-    variants, cases = (len(release.variants), sum(release.counts)) if isinstance(release, ReleasedLog) else (0, 0)
+    counts = release.counts if isinstance(release, ReleasedLog) else ()
     estimate = release.estimate if isinstance(release, VariantRelease) else None
-    return Decision(release.mechanism, variants, cases, estimate, release, weak)
+    return Decision(release.mechanism, counts, estimate, release, stated_cases)
+
+
+def most_frequent(variants: Sequence[Trace], values: Sequence[float]) -> list[int]:
+    """The numbers of the variants by their values, the largest first."""
+    return sorted(range(len(variants)), key=lambda index: (-values[index], variants[index]))

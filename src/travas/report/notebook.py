@@ -14,6 +14,7 @@ from ..plots.map_picture import picture_or_reason
 from ..releases.process_map import MapRelease
 from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun, kind_of
 from ..trusted.guarantee import Standing
+from .decision import most_frequent
 
 SHOWN = 10
 """How many variants are drawn; the release has them all."""
@@ -63,7 +64,7 @@ def _map(release: Release) -> Markup:
 
 def _variants(release: ReleasedLog) -> Iterator[Markup]:
     estimated, intervals = release.estimated_counts, release.intervals
-    ranked = sorted(range(len(release.variants)), key=lambda index: (-estimated[index], release.variants[index]))
+    ranked = most_frequent(release.variants, estimated)
     shown = release.estimate.own if isinstance(release, VariantRelease) else release.counts
     rows = []
     for index in ranked[:SHOWN]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.write import segment_path
-from ..plots.svg import activity_text, shortened
-from ..releases.process_map import MapNode
+from ..plots.map_graph import directly_follows, released_map
+from ..plots.svg import shortened, step_text
 from ..releases.release import SEGMENT
 from ..verification.opened import load, stated_reading
 from .content import ReportContent, read_content
@@ -51,21 +50,8 @@ def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row]
 
 def _shares(content: ReportContent) -> Mapping[str, float]:
     """The share of the cases in the file that have each directly-follows step."""
-    cases, total = Counter[str](), float(sum(content.counts))
-    for trace, count in zip(content.variants, content.counts, strict=True):
-        names = ["(start)", *map(activity_text, trace), "(end)"]
-        cases.update(dict.fromkeys(map(_step, names, names[1:]), count))
-    if content.process_map is not None:
-        total = content.process_map.total.value
-        pairs = content.process_map.pairs
-        cases.update({_step(node_text(pair.before), node_text(pair.after)): pair.cases.value for pair in pairs})
-    return {step: min(number / total, 1.0) for step, number in cases.items()} if total > 0 else {}
-
-
-def node_text(node: MapNode) -> str:
-    """Format a node of a map."""
-    return f"({node.kind})" if node.activity is None else activity_text(node.activity)
-
-
-def _step(before: str, after: str) -> str:
-    return shortened(f"{before} → {after}", 200)
+    if content.process_map is None:
+        graph, total = directly_follows(content.variants, content.counts, noun="cases"), float(sum(content.counts))
+    else:
+        graph, total = released_map(content.process_map), content.process_map.total.value
+    return {shortened(step_text(*pair), 200): min(cases / max(total, 1), 1.0) for pair, cases in graph.by_names.items()}

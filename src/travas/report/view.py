@@ -17,7 +17,7 @@ from ..releases.map_numbers import Quartiles
 from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.guarantee import Standing
-from .decision import between, decision_on
+from .decision import between, decision_on, most_frequent
 from .texts import protected_unit
 
 MOST_ROWS = 20_000
@@ -65,7 +65,6 @@ def _variants(release: ReleasedLog) -> dict[str, Any]:
     labels: Sequence[str] = release.rules if release.is_abstracted else ()
     if isinstance(release, SyntheticRelease):
         labels = release.origins
-    ranked = sorted(range(len(traces)), key=lambda index: (-estimated[index], release.variants[index]))
     rows = [
         {
             "trace": [(code[name], len(list(run))) for name, run in groupby(traces[index])],
@@ -73,7 +72,7 @@ def _variants(release: ReleasedLog) -> dict[str, Any]:
             "interval": intervals[index] if intervals else None,
             "label": labels[index] if labels else "",
         }
-        for index in ranked[:MOST_ROWS]
+        for index in most_frequent(release.variants, estimated)[:MOST_ROWS]
     ]
     noun = "generated cases" if isinstance(release, SyntheticRelease) else explain.pairs(release.mechanism)
     return {"names": names, "rows": rows, "number": len(traces), "total": sum(estimated) + missing, "noun": noun}
