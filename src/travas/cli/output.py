@@ -13,10 +13,8 @@ from .. import explain
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
 from ..mechanisms.mechanism import parameters_of
 from ..outputs.guarantee_file import guarantee_path
-from ..plots.svg import printable
 from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, counted_of, kind_of
-from ..report.decision import between, decision_on
-from ..report.segments import node_text
+from ..report.decision import decision_on
 from ..report.texts import budget
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, rounded_up
@@ -26,11 +24,7 @@ if TYPE_CHECKING:
     from ..budget.account import Account
     from ..log.log import Log
     from ..pipeline import Outcome
-    from ..releases.process_map import MapRelease
     from ..releases.synthetic_log import SyntheticRelease
-
-SHOWN_PAIRS = 12
-"""The number of pairs of a map in the table on the screen; the file has all."""
 
 _NAMES: dict[Kind, str] = {"variants": "Released", "synthetic log": "Synthetic log", "process map": "Process map"}
 
@@ -80,7 +74,7 @@ def release_facts(released: Release, output: Path, cases: int | None, account: A
         **({"segment": released.segment} if released.segment else {}),
         "kind": kind_of(released.mechanism),
         **numbers,
-        "content": [f"{figure.value} {figure.words}" for figure in decision.content],
+        "content": list(map(str, decision.content)),
         "notes": list(decision.missing),
         "mechanism": guarantee.mechanism,
         "epsilon": as_text(guarantee.epsilon),
@@ -101,7 +95,7 @@ def release_parts(released: Release, output: Path, cases: int | None) -> Iterato
         *named("segment", [released.segment] if released.segment else []),
         ("release", str(output)),
         ("guarantee", str(guarantee_path(output))),
-        *named("content", [f"{figure.value} {figure.words}" for figure in decision.content]),
+        *named("content", map(str, decision.content)),
         *named("note", decision.missing),
         *_more_rows(released),
         ("privacy", explain.in_a_phrase(guarantee)),
@@ -114,8 +108,6 @@ def release_parts(released: Release, output: Path, cases: int | None) -> Iterato
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         about, colour = " WITHOUT a guarantee", "red"
     yield Table(f"{_NAMES[kind_of(mechanism)]}{about}", rows, colour)
-    if kind_of(mechanism) == "process map":
-        yield _most_frequent(cast("MapRelease", released))
 
 
 def _charge(account: Account) -> list[Table | str]:
@@ -146,11 +138,3 @@ def _more_rows(released: Release) -> Rows:
         *named("budget", [shares] if shares else []),
         *named("charged", [nothing] if made.generation == "again" else []),
     ]
-
-
-def _most_frequent(released: MapRelease) -> Table:
-    rows = []
-    for pair in sorted(released.pairs, key=lambda pair: -pair.cases.value)[:SHOWN_PAIRS]:
-        step = printable(f"{node_text(pair.before)} → {node_text(pair.after)}")
-        rows.append((step, f"{round(pair.cases.value):,} ({between(pair.cases)})"))
-    return Table(f"Most frequent pairs ({len(rows)} of {len(released.pairs):,}), in cases", rows)

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import ParameterError
 from ..releases.release import kind_of
 from ..settings.table import SECTIONS
-from .console import answer, console, phases, print_caution, progress
+from .console import answer, phases, print_caution, progress
 from .options import CONFIDENTIALLY, FORCE, HIDDEN_JSON, existing, names_of, opt, with_settings
 
 if TYPE_CHECKING:
-    from ..pipeline import Outcome
-    from ..releases.process_map import MapRelease
     from ..releases.release import Kind
     from ..releases.synthetic_log import SyntheticRelease
     from ..settings.project import Project
@@ -73,7 +71,6 @@ def synthesize(
 @with_settings(_ALL, (*_FIRST, "parts"))
 def process_map(
     release: Path | None = FROM,
-    model: str | None = opt(r"Also write a model; needs travas\[models].", "bpmn|pnml|ptml", hidden=True),
     force: bool = FORCE,
     as_json: bool = HIDDEN_JSON,
     confidential: bool = CONFIDENTIALLY,
@@ -88,34 +85,13 @@ def process_map(
     Examples: travas map hospital.csv --epsilon 1 --delta 1e-6 --parts durations -o map.json ·
     travas map --from map.json -o map.html
     """
-    from ..releases.process_map import map_release
-
-    target = None if model is None else project.path(project.required("output")).with_suffix(f".{model}")
-    if target is not None:  # refused before anything is read
-        from ..evaluation.pm4py_models import check_model
-
-        check_model(target, existing(force))
-    if release is not None:
-        made = map_release(_verified(release, project, "process map"))
-        _write_again(made, release, project, force, as_json)
-        _write_model(made, target, force, as_json)
-        return
-    outcome = _make("process map", project, force, as_json, confidential)
-    with outcome.after_release():
-        _write_model(map_release(outcome.release), target, force, as_json)
+    if release is None:
+        _make("process map", project, force, as_json, confidential)
+    else:
+        _write_again(_verified(release, project, "process map"), release, project, force, as_json)
 
 
-def _write_model(made: MapRelease, target: Path | None, force: bool, as_json: bool) -> None:
-    if target is None:
-        return
-    if made.pairs:
-        with progress("discovering the model"):
-            made.model(target, existing(force))
-    if not as_json:
-        console().print(f"model      {target if made.pairs else 'none: the map has no pairs'}")
-
-
-def _make(kind: Kind, project: Project, force: bool, as_json: bool, confidential: bool) -> Outcome:
+def _make(kind: Kind, project: Project, force: bool, as_json: bool, confidential: bool) -> None:
     """Make a release of a log and print it; if asked for, also the size of the log."""
     from ..pipeline import run
     from ..settings.project import OFFERED
@@ -137,7 +113,6 @@ def _make(kind: Kind, project: Project, force: bool, as_json: bool, confidential
         show_outcome(outcome, cases, as_json, {})
         if confidential:
             print_size(outcome.variants)
-    return outcome
 
 
 # ------------------------------------------------------------------------------- a release written again, by `--from`
