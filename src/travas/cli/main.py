@@ -9,7 +9,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from ..errors import (
 from . import check, log, project, release, tools
 from .budget import app as budget_app
 from .console import print_json
-from .options import HelpfulCommand, HelpfulGroup, flag
+from .options import flag
 
 INTERRUPTED = 130
 
@@ -55,7 +54,6 @@ EXIT_CODES = f"Exit codes: {', '.join(f'{code} {entry.meaning}' for code, entry 
 
 app = typer.Typer(
     name="travas",
-    cls=HelpfulGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -65,10 +63,7 @@ app = typer.Typer(
 )
 _PATIENCE = 3.0
 """For how many seconds another Ctrl-C changes nothing."""
-_BROKEN_PIPE = 141  # as shells report SIGPIPE: the output was closed before all of it was printed
 
-
-_command = partial(app.command, cls=HelpfulCommand, epilog=EXIT_CODES)
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (tools.demo, project.doctor, tools.serve, tools.docs),
     "Release": (release.anonymize, release.synthesize, release.process_map, project.init, project.release),
@@ -78,7 +73,8 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 for _panel, _commands in _PANELS.items():
     for _each in _commands:
-        _command("map" if _each is release.process_map else None, rich_help_panel=_panel)(_each)
+        _name = "map" if _each is release.process_map else None
+        app.command(_name, epilog=EXIT_CODES, rich_help_panel=_panel)(_each)
 app.add_typer(budget_app, name="budget", rich_help_panel="Release")
 
 
@@ -145,9 +141,7 @@ def _run() -> int:
         return _fail(f"{error.format_message()} (see {context.command_path if context else 'travas'} --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except SystemExit as error:
-        if isinstance(error.__context__, BrokenPipeError):
-            return _BROKEN_PIPE
+    except SystemExit:
         raise
     except BaseException as error:  # a panic of Polars is not an Exception
         return _unexpected(error)
