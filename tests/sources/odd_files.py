@@ -6,6 +6,7 @@ them: `python tests/sources/odd_files.py` prints the table.
 
 import gzip
 import io
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable
@@ -172,20 +173,20 @@ ODD_FILES = (
 def main(out: io.TextIOBase | Any = sys.stdout) -> None:
     """Print the table of docs/doctor.md."""
     from travas import doctor
-    from travas.sources.doctor.diagnosis import STILL_TO_SET
+    from travas.settings.table import BY_NAME
 
     print("| file | what is unusual | options that the doctor proposes |\n|---|---|---|", file=out)
     with tempfile.TemporaryDirectory() as folder:
         for odd in ODD_FILES:
             path = Path(folder) / odd.name
             odd.make(path)
-            lines = doctor(path).command_lines()
-            options = " or ".join(
-                f"`{shown}`"
-                if (shown := line.partition(odd.name)[2].removesuffix(STILL_TO_SET).strip())
-                else "none needed"
-                for line in lines
-            )
+            found = doctor(path)
+            flags = [
+                shlex.join(part for name, value in {**found.settings, **chosen}.items()
+                           for each in ((value,) if isinstance(value, str) else value) for part in (BY_NAME[name].flag, each))
+                for chosen in [{name: value} for name, values in found.choices.items() for value in values] or [{}]
+            ]  # fmt: skip
+            options = " or ".join(f"`{line}`" if line else "none needed" for line in flags)
             more = "".join(f"; named in words: `{name} = {value}`" for name, value in odd.extra)
             print(f"| `{odd.name}` | {odd.odd} | {options.replace('|', chr(92) + '|')}{more} |", file=out)
 

@@ -207,7 +207,7 @@ def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, reques
     server = request.getfixturevalue("postgres") if export.make is postgresql else None
     source = export.make(tmp_path / export.name, events, server)
     diagnosis = doctor(source)
-    assert diagnosis.problems == () and diagnosis.choices == (), [each.text for each in diagnosis.findings]
+    assert diagnosis.problems == () and not diagnosis.choices, [each.text for each in diagnosis.findings]
     assert diagnosis.people[0] == export.person
     for name in ("on_missing", "ties", "decimal", "where", "table"):
         default = getattr(travas.Reading(), name)

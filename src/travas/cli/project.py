@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -134,14 +134,15 @@ def _diagnose(project: Project, output: Path | None, force: bool, as_json: bool)
     reading = with_period(draft).reading()  # refuses periods without a rule that closes a case
     if output is not None:
         draft.save(output, existing(force))
-    facts = diagnosis.as_json() | {"project": output and str(output), "next": output and _release_command(output)}
+    facts = diagnosis.as_json() | {"command_lines": [*_commands(project, diagnosis)]}
+    facts |= {"project": output and str(output), "next": output and _release_command(output)}
     facts["size"], parts = None, list[Table | str]()
     if read_log is not None:
         unit = {"unit": read_log.unit.name, "max_cases": read_log.unit.max_cases, "counted": read_log.counted}
         facts["size"] = asdict(read_log.summary()) | unit | {"notes": list(read_log.notes)}
         parts += [Table(CONFIDENTIAL_HEADING, log_size(read_log), "yellow")]
         parts += [f"{CONFIDENTIAL} {note}" for note in (*read_log.notes, *unmatched(reading, read_log))]
-    answer(as_json, facts, *parts, *_found(diagnosis, draft, output), _NOT_PROPOSED)
+    answer(as_json, facts, *parts, *_found(diagnosis, draft, output, facts["command_lines"]), _NOT_PROPOSED)
 
 
 def release(
@@ -183,12 +184,11 @@ def _examined(project: Project) -> LogDiagnosis:
     """Examine a log, as far as a project does not say how it is read."""
     from ..sources.doctor.diagnosis import LogDiagnosis, Observation
     from ..sources.doctor.examination import doctor as examine
-    from ..sources.files import without_secrets
 
     reading = project.with_values(dict.fromkeys(name for name in project.values if name not in READING)).reading()
     if _is_only_read(project.source):
         note = Observation("source", "of standard input and Spark the size alone is shown; set the columns yourself")
-        return LogDiagnosis(without_secrets(project.source), (note,), reading)
+        return LogDiagnosis((note,), reading)
     with progress("examining the log"):
         return examine(project.source, reading)
 
@@ -226,7 +226,19 @@ def _release_command(project: Path) -> str:
     return "travas release" + ("" if project == Path("travas.toml") else f" {shlex.quote(str(project))}")
 
 
-def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None) -> Iterator[Table | str]:
+def _commands(project: Project, diagnosis: LogDiagnosis) -> Iterator[str]:
+    """The command that releases this log, but for what must not be chosen by looking at it; one for each open choice."""
+    from ..sources.files import without_secrets
+
+    for chosen in [{name: value} for name, values in diagnosis.choices.items() for value in values] or [{}]:
+        command = ["travas", "anonymize", without_secrets(project.source)]
+        for name, value in (diagnosis.settings | chosen).items():
+            for each in value if isinstance(value, tuple) else (value,):
+                command += [BY_NAME[name].flag, each]
+        yield f"{shlex.join(command)} --epsilon EPSILON --delta DELTA -o OUT"
+
+
+def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None, lines: Sequence[str]) -> Iterator[Table | str]:
     """What the doctor found, which is confidential, and how this log is released."""
     rows = []
     for finding in diagnosis.findings:
@@ -235,7 +247,6 @@ def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None) -> Iterat
     yield Table(CONFIDENTIAL_HEADING, rows, "yellow")
     before = "fix the problems above, or use the options that they name; then " if diagnosis.problems else ""
     if file is None:
-        lines = diagnosis.command_lines()
         yield f"next       {before}release this log{', by one of' if len(lines) > 1 else ''}:"
         yield from (f"  {line}" for line in lines)
         yield "\nA synthetic log of full traces: travas synthesize; a process map: travas map; the same options."
@@ -243,10 +254,9 @@ def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None) -> Iterat
     if "mechanism" not in draft.values:
         yield "kinds      where few cases are alike, little is released: travas forecast compares the kinds of release"
     yield f"project    {file}"
-    for choice in diagnosis.choices:
-        if choice.name not in draft.values:
-            meanings = "; ".join(f"{value}: {meaning}" for value, meaning in choice.options)
-            yield f"choose     {choice.name}, which the values leave open ({meanings})"
+    for name in diagnosis.choices.keys() - draft.values.keys():
+        meanings = "; ".join(f"{value}: {meaning}" for value, meaning in diagnosis.choices[name].items())
+        yield f"choose     {name}, which the values leave open ({meanings})"
     if dataset := draft.stated("dataset"):
         limits = (f"--{name} {as_text(4 * exact(draft.required(name), name))}" for name in ("epsilon", "delta"))
         budget = f"travas budget create {shlex.quote(dataset)} {' '.join(limits)}"

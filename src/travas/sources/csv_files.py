@@ -40,7 +40,7 @@ _DELIMITERS = ",;\t|"
 _LEAST_ROW = 32  # bytes; an estimate of the number of rows from the file size
 _BLOCK_BYTES = 1 << 18  # fits into the processor cache
 _UTF_8 = "utf-8-sig"  # with or without a byte order mark
-_BOMS = ((codecs.BOM_UTF8, _UTF_8), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+BOMS = ((codecs.BOM_UTF8, _UTF_8), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 """gzip, Zstandard and zlib, which Polars would decompress, so that the scan would see other bytes than the parser."""
 
@@ -220,7 +220,7 @@ def dialect_of(head: bytes, reading: Reading) -> _Dialect:
 
     The rows are not used, because one case would decide how all others are read.
     """
-    encoding = reading.encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
+    encoding = reading.encoding or next((name for bom, name in BOMS if head.startswith(bom)), "utf-8")
     if codecs.lookup(encoding).name == "utf-8":
         encoding = _UTF_8
     text = head.decode(encoding, errors="replace").lstrip("\ufeff")

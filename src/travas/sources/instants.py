@@ -19,6 +19,9 @@ TIME, NANOSECONDS, AWARE, IS_TEXT = "time", "nanoseconds", "aware", "is text"
 _NUMBER = r"[+-]?[0-9]{1,16}(?:[.,][0-9]{1,20})?"
 """Whole or decimal, with a point or a comma."""
 
+ZONED = r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$"
+"""A time with a zone."""
+
 _MICROSECONDS = pl.Datetime("us")
 _CLOCKS = product("T ", ("%H:%M:%S%.f", "%H:%M"), ("%#z", ""))
 _ISO_FORMATS = [*("%Y-%m-%d" + "".join(clock) for clock in _CLOCKS), "%Y-%m-%d"]
@@ -45,7 +48,7 @@ def time_columns(column: pl.Expr, kind: pl.DataType, timestamp_format: str | Non
     if timestamp_format is not None:
         return read | {AWARE: pl.lit("%z" in timestamp_format or timestamp_format.startswith("epoch-"))}
     finer = text.str.extract(r"[.,][0-9]{6}([0-9]{1,3})").str.pad_end(3, "0").cast(pl.Int16).fill_null(0)
-    return read | {NANOSECONDS: finer, AWARE: text.str.contains(r":[0-9]{2}.*(Z|z|[+-][0-9:]{2,6})$")}
+    return read | {NANOSECONDS: finer, AWARE: text.str.contains(ZONED)}
 
 
 def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 import attrs
 
@@ -121,10 +121,10 @@ class Draft:
             return "\n".join(self.project.items(role))
         return (found and found.roles.get(role)) or ""
 
-    def open_choices(self) -> list[Any]:
-        """What the values of the log leave open, and the owner has not chosen."""
-        choices = self.examined.diagnosis.choices if self.examined else ()
-        return [choice for choice in choices if choice.name not in self.project.values]
+    def open_choices(self) -> dict[str, Mapping[str, str]]:
+        """What the values of the log leave open, and the owner has not chosen: the meaning of every value."""
+        choices = self.examined.diagnosis.choices if self.examined else {}
+        return {name: values for name, values in choices.items() if name not in self.project.values}
 
     def take_over(self, found: Examined) -> None:
         """Apply what the doctor proposes, but what the owner has set or taken back, and what is left open."""
@@ -245,7 +245,7 @@ def examine(source: str, title: str, reading: Reading, watch: JobWatch) -> Exami
     with known_as({source: title}):
         diagnosis, table = examined(source, reading)
     findings = tuple(replace(each, text=each.text.replace(source, title)) for each in diagnosis.findings)
-    diagnosis = replace(diagnosis, source=title, findings=findings)
+    diagnosis = replace(diagnosis, findings=findings)
     if table is None:
         problem = next(iter(diagnosis.problems), None)
         raise LogError(problem.text if problem else f"{title}: cannot be read as a log; check the file", field="log")

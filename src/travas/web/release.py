@@ -324,8 +324,8 @@ def _check(draft: Draft, turn: str, facts: Facts) -> None:
         raise ParameterError("released or changed in another tab; check the page, then release again", field="go")
     if draft.examined is None:
         raise ParameterError("choose a log that can be read", field="log")
-    for choice in draft.open_choices():
-        raise ParameterError("choose one of these", field=choice.name)
+    for name in draft.open_choices():
+        raise ParameterError("choose one of these", field=name)
     for name, words in facts.errors.items():
         raise ParameterError(words, field=name)
 
@@ -358,7 +358,7 @@ async def _answer(request: Request, bench: Workbench, draft: Draft, before: str 
 
 
 async def _page(bench: Workbench, draft: Draft, template: str, before: str = "", selected: str = "") -> Response:
-    left_open = {choice.name for choice in draft.open_choices()}
+    left_open = draft.open_choices()
     return page(
         template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=chosen_kind(draft.project),
         kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open and _has(draft, each)],

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import attrs
@@ -20,9 +19,6 @@ PROPOSED = (
     "timestamp_format", "order", "ties", "on_missing", "lifecycle", "where", "duplicate_cases", "decimal",
 )  # fmt: skip
 """The only settings that the doctor proposes. Whatever decides about privacy must not be chosen by looking at the log."""
-
-STILL_TO_SET = "--epsilon EPSILON --delta DELTA -o OUT"
-"""What the doctor does not propose: it must not be chosen by looking at the log."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,22 @@ class Observation:
     field: str = ""
 
 
-@dataclass(frozen=True)
-class ReadingChoice:
-    """A setting that the values leave open, and the meaning of each of its values. Confidential."""
+class Findings:
+    """What was found so far, and the reading that is proposed."""
 
-    name: str
-    options: tuple[tuple[str, str], ...]
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.observations: list[Observation] = []
+        self.choices: dict[str, dict[str, str]] = {}
+        self.people: list[str] = []
+
+    def note(self, topic: str, text: str, level: ObservationLevel = "fact", field: str = "") -> None:
+        """Add something that was found."""
+        self.observations.append(Observation(topic, text, level, field))
+
+    def propose(self, **settings: Any) -> None:
+        """Change the reading."""
+        self.reading = attrs.evolve(self.reading, **settings)
 
 
 @dataclass(frozen=True)
@@ -55,17 +61,15 @@ class LogDiagnosis:
     """Everything that the doctor found about a log. Confidential.
 
     Attributes:
-        source: The log, as it is written on a command line.
         findings: What was found.
-        reading: The reading that is proposed; for a choice, with its first option.
-        choices: What the values leave open.
+        reading: The reading that is proposed; for a choice, with its first value.
+        choices: The settings that the values of the log leave open: the meaning of each value.
         people: The columns that may identify the person of a case; the first one has the fewest values.
     """
 
-    source: str
     findings: tuple[Observation, ...]
     reading: Reading
-    choices: tuple[ReadingChoice, ...] = ()
+    choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     people: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -77,46 +81,14 @@ class LogDiagnosis:
         return tuple(finding for finding in self.findings if finding.level == "problem")
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
-        """The proposed reading; with a choice, one reading for each option."""
-        if not self.choices:
-            return (self.reading,)
-        first = self.choices[0]
-        settings: list[dict[str, Any]] = [{first.name: value} for value, _ in first.options]
-        return tuple(attrs.evolve(self.reading, **setting) for setting in settings)
-
-    @property
     def settings(self) -> dict[str, Any]:
         """The proposed settings as they are written in a project, but for what the values leave open."""
-        left_open = {choice.name for choice in self.choices}
-        return {name: value for name, value in _settings_of(self.reading) if name not in left_open}
-
-    def command_lines(self) -> tuple[str, ...]:
-        """Return the command that releases this log, but for its parameters and output; several if something is left open."""
-        commands = (["travas", "anonymize", self.source, *_options(reading)] for reading in self.readings)
-        return tuple(f"{shlex.join(command)} {STILL_TO_SET}" for command in commands)
+        values = {name: getattr(self.reading, name) for name in PROPOSED if name not in self.choices}
+        values["where"] = tuple(map("=".join, self.reading.where))
+        values["delimiter"] = "tab" if self.reading.delimiter == "\t" else self.reading.delimiter
+        return {name: value for name, value in values.items() if value != getattr(DEFAULT_READING, name)}
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        return {
-            "confidential": True,
-            "findings": [
-                {"topic": f.topic, "level": f.level, "text": f.text, "field": f.field or None} for f in self.findings
-            ],
-            "choices": {choice.name: dict(choice.options) for choice in self.choices},
-            "people": list(self.people),
-            "command_lines": list(self.command_lines()),
-        }
-
-
-def _settings_of(reading: Reading) -> Iterator[tuple[str, Any]]:
-    """Yield the proposed settings that differ from the defaults, as they are written in a project."""
-    for name in PROPOSED:
-        if (value := getattr(reading, name)) != getattr(DEFAULT_READING, name):
-            yield name, tuple(map("=".join, value)) if name == "where" else "tab" if value == "\t" else value
-
-
-def _options(reading: Reading) -> Iterator[str]:
-    for name, value in _settings_of(reading):
-        for each in value if isinstance(value, tuple) else (value,):
-            yield from ("--" + name.replace("_", "-"), each)
+        findings = [asdict(finding) | {"field": finding.field or None} for finding in self.findings]
+        return {"confidential": True, "findings": findings, "choices": self.choices, "people": list(self.people)}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ import polars.selectors as cs
 from ...errors import LogError, ParameterError, plain_words
 from ...log.questions import LIFECYCLE
 from ..columns import candidates, person_columns
-from ..csv_files import dialect_of, table_of
+from ..csv_files import BOMS, dialect_of, table_of
 from ..files import (
     SUFFIXES,
     Format,
@@ -29,13 +28,12 @@ from ..files import (
     packing_of,
     suffix_of,
     url_scheme,
-    without_secrets,
 )
 from ..frames import INCOMPLETE, column_of_pandas, scan_arrow, sheet_names, sheet_table
 from ..reading import ACTIVITY, CASE, DEFAULT_READING, TIMESTAMP, Reading
 from ..xes import events_of
-from .diagnosis import LogDiagnosis, Observation, ReadingChoice
-from .roles import ColumnSearch, RowChecks
+from .diagnosis import Findings, LogDiagnosis
+from .roles import TableExamination
 
 _FORMATS: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "xlsx"}
 _RENAME = "rename it so that its name ends in"
@@ -67,7 +65,7 @@ def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
         reading: What is already known; it is not changed.
 
     Returns:
-        All findings, and the command line and `[reading]` table that read this log.
+        All findings, and the reading and the settings that read this log.
 
     Raises:
         LogError: The log cannot be opened at all.
@@ -78,34 +76,35 @@ def doctor(source: Any, reading: Reading = DEFAULT_READING) -> LogDiagnosis:
 def examined(source: Any, reading: Reading) -> tuple[LogDiagnosis, pl.DataFrame | None]:
     """Return what the doctor found, and the table of events, if it can be read."""
     examination = Examination(reading)
-    name = "LOG"
-    if isinstance(source, str | Path):
-        name = without_secrets(str(source))
-        if name == "-" or url_scheme(name) == "spark":
-            what = "the doctor reads files and databases, not Spark or standard input; set the columns: travas docs engines"
-            raise ParameterError(what, field="source")
-        table = examination.of_database(source) if is_database(source) else examination.of_files(Path(source))
-    else:
+    table: pl.DataFrame | None
+    if not isinstance(source, str | Path):
         table = examination.of_frame(source)
-    people = [] if table is None else examination.of_table(table)
-    found, choices = tuple(examination.findings), tuple(examination.choices)
-    return LogDiagnosis(name, found, examination.reading, choices, tuple(people)), table
+    elif is_database(source):
+        table = examination.of_database(source)
+    elif str(source) == "-" or url_scheme(str(source)) == "spark":
+        what = "the doctor reads files and databases, not Spark or standard input; set the columns: travas docs engines"
+        raise ParameterError(what, field="source")
+    else:
+        table = examination.of_files(Path(source))
+    if table is not None:
+        examination.examine(table)
+    found = examination.found
+    return LogDiagnosis(tuple(found.observations), found.reading, found.choices, tuple(found.people)), table
 
 
 class Examination:
-    """What was found so far, and the reading that is proposed."""
+    """Opens a log and examines its table."""
 
     def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self.findings: list[Observation] = []
-        self.choices: list[ReadingChoice] = []
+        self.found = Findings(reading)
         self._is_xes = self._is_database = False
         self._types: dict[str, str] = {}  # what is wrong with the types of columns
 
     def of_files(self, path: Path) -> pl.DataFrame | None:
         """Return the table of events of files; None if they cannot be read as they are."""
         files, notes = listing(path)
-        self.findings += [Observation("files", note) for note in notes]
+        for note in notes:
+            self.found.note("files", note)
         first = files[0]
         if not first.is_file() or not first.stat().st_size:
             raise LogError(f"{first}: no such file, or it is empty; check the path")
@@ -114,25 +113,22 @@ class Examination:
             if form == "xes":
                 return self._xes(files)
             if form == "csv":
-                self.reading, findings, table = text_table(files, self.reading)
-                self.findings += findings
-                return table
+                return self._csv(files)
             if form == "xlsx":
                 return self._excel(first)
             with plain_words(f"{first}: cannot be read as {form.capitalize()}", INCOMPLETE):
                 return scan_arrow(files, form).collect()
         except LogError as error:
-            self.findings.append(Observation("file", str(error), "problem", error.field))
+            self.found.note("file", str(error), "problem", error.field)
             return None
 
     def _format(self, path: Path) -> Format:
         """Return the format, by the extension or the first bytes; LogError for files that are no logs."""
-        if self.reading.format is not None:
-            return self.reading.format
+        if self.found.reading.format is not None:
+            return self.found.reading.format
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
-        packing = packing_of(path)
-        if packing in ("gzip", "zstd"):
+        if packing_of(path) in ("gzip", "zstd"):
             with suppress(LogError):
                 head = next(chunks(path, lambda _: None), b"")[:_HEAD]
         for sign, what, remedy in _NO_LOGS:
@@ -140,61 +136,62 @@ class Examination:
                 raise LogError(f"{path}: is {what}, by its first bytes; {remedy}", field="format")
         if suffix_of(path, SUFFIXES):
             form = file_format(path, None)
-            more = f", compressed with {packing}" if packing and form != "xlsx" else ""
-            self.findings.append(Observation("format", f"{form}{more}, by the file extension"))
+            self.found.note("format", f"{form}, by the file extension")
             return form
         text: Format = "xes" if b"<log" in head or head.lstrip().startswith(b"<?xml") else "csv"
         form = next((each for magic, each in _FORMATS.items() if head.startswith(magic)), text)
-        self.reading = attrs.evolve(self.reading, format=form)
-        self.findings.append(Observation("format", f"{form}; the extension {path.suffix!r} does not say so", "choice"))
+        self.found.propose(format=form)
+        self.found.note("format", f"{form}; the extension {path.suffix!r} does not say so", "choice")
         return form
 
     def _xes(self, paths: Sequence[Path]) -> pl.DataFrame:
         self._is_xes = True
         events = events_of(paths, (ACTIVITY, TIMESTAMP, LIFECYCLE))
         names = Counter(trace.get(CASE, "") for trace in events.traces)
-        self.findings.append(Observation("size", f"{sum(names.values()):,} traces"))
+        self.found.note("size", f"{sum(names.values()):,} traces")
         if unnamed := names.pop("", 0):
             text = f"{unnamed:,} traces have no name; set duplicate_cases to 'separate' if every trace is a case"
-            self.findings.append(Observation("case", text, "problem", "duplicate_cases"))
+            self.found.note("case", text, "problem", "duplicate_cases")
         if repeated := sum(number > 1 for number in names.values()):
             text = f"{repeated:,} names are those of several traces: with merge they are one case each, with separate every "
-            self.findings.append(Observation("case", f"{text}trace is a case", "choice", "duplicate_cases"))
-            options = (("merge", "traces with the same name are one case"), ("separate", "every trace is a case"))
-            self.choices.append(ReadingChoice("duplicate_cases", options))
-            self.reading = attrs.evolve(self.reading, duplicate_cases="merge")
+            self.found.note("case", f"{text}trace is a case", "choice", "duplicate_cases")
+            meanings = {"merge": "traces with the same name are one case", "separate": "every trace is a case"}
+            self.found.choices["duplicate_cases"] = meanings
+            self.found.propose(duplicate_cases="merge")
         return events.frame(lambda key: bool(person_columns([key])))
 
     def _excel(self, path: Path) -> pl.DataFrame:
         """Read the sheet that is set, or the one that looks most like events."""
         names = sheet_names(path)
-        if self.reading.sheet is not None or len(names) == 1:
-            return sheet_table(path, self.reading.sheet, str(path))
+        if self.found.reading.sheet is not None or len(names) == 1:
+            return sheet_table(path, self.found.reading.sheet, str(path))
         tables = {name: sheet_table(path, name, str(path)) for name in names}
-        best = max(names, key=lambda name: (_roles(tables[name].columns), tables[name].height * tables[name].width))
-        self._choose("sheet", best, names)
-        return tables[best]
-
-    def _choose(self, what: Literal["sheet", "table"], best: str, names: Sequence[str]) -> None:
-        others = ", ".join(repr(name) for name in names[:10] if name != best)
-        text = f"{best!r} looks most like events; the others are {others}"
-        self.findings.append(Observation(what, text, "choice", what))
-        setting: dict[str, Any] = {what: best}
-        self.reading = attrs.evolve(self.reading, **setting)
+        sizes = {name: (table.columns, table.height * table.width) for name, table in tables.items()}
+        return tables[self._best("sheet", sizes)]
 
     def of_database(self, source: str | Path) -> pl.DataFrame:
         """Return all columns of a query, or of the table that is set or looks most like events. Its rows have no order."""
         from ..databases import database_table, tables_of
 
         self._is_database = True
-        if self.reading.table is None and self.reading.query is None:
+        if self.found.reading.table is None and self.found.reading.query is None:
             tables = tables_of(source)
             if len(tables) > 1:
-                best = max(tables, key=lambda name: (_roles(tables[name]), len(tables[name])))
-                self._choose("table", best, [*tables])
-        table, where, _ = database_table(source, self.reading, "all")
-        self.findings.append(Observation("format", where))
+                self._best("table", {name: (columns, len(columns)) for name, columns in tables.items()})
+        table, where, _ = database_table(source, self.found.reading, "all")
+        self.found.note("format", where)
         return table
+
+    def _best(self, what: Literal["sheet", "table"], sizes: Mapping[str, tuple[Sequence[str], int]]) -> str:
+        """Propose the table that looks most like events, by the names of its columns, then by its size."""
+        roles = ("case", "activity", "timestamp")
+        best = max(
+            sizes, key=lambda name: (sum(bool(candidates(role, sizes[name][0])) for role in roles), sizes[name][1])
+        )
+        others = ", ".join(repr(name) for name in [*sizes][:10] if name != best)
+        self.found.note(what, f"{best!r} looks most like events; the others are {others}", "choice", what)
+        self.found.propose(**{what: best})
+        return best
 
     def of_frame(self, frame: Any) -> pl.DataFrame:
         """Return a data frame as a table; pandas columns that cannot be read as they are become text."""
@@ -213,89 +210,71 @@ class Examination:
                 columns.append(pl.Series(name, texts, dtype=pl.String))
         return pl.DataFrame(columns)
 
-    def of_table(self, table: pl.DataFrame) -> list[str]:
-        """Examine columns and rows; return the columns that may identify a person."""
+    def examine(self, table: pl.DataFrame) -> None:
+        """Examine columns and rows."""
+        found, reading, choices = self.found, self.found.reading, dict(self.found.choices)
         if nested := table.select(cs.nested()).columns:
-            self.findings.append(Observation("columns", f"not read, because of their types: {', '.join(nested)}"))
+            found.note("columns", f"not read, because of their types: {', '.join(nested)}")
+        if self._is_xes:
+            found.propose(case=None)
         table = table.drop(nested).with_columns(cs.binary().cast(pl.String, strict=False))
-        search = ColumnSearch(table, attrs.evolve(self.reading, case=None) if self._is_xes else self.reading)
-        found = search.find()
-        self.findings += search.findings
+        search = TableExamination(found, table)
+        search.columns()
         if self._is_xes:  # its attributes have standard names, and its times one format
-            found = attrs.evolve(self.reading, lifecycle=found.lifecycle, where=found.where)
-        else:
-            self.choices += search.choices
-        for name in (search.case, search.activity, search.timestamp, *search.people):
+            found.reading = attrs.evolve(reading, lifecycle=found.reading.lifecycle, where=found.reading.where)
+            found.choices = choices
+        for name in (search.case, search.activity, search.timestamp, *found.people):
             if name in self._types:
-                self.findings.append(Observation("types", self._types[name], "problem"))
-        checks = RowChecks(table, search, found)
-        rows = list(checks.findings())
-        self.reading = checks.reading
-        if self._is_database:
-            self.reading = attrs.evolve(self.reading, ties=found.ties)
-            rows = [each for each in rows if each.topic not in ("order", "ties")]
-        self.findings += rows
-        return search.people
+                found.note("types", self._types[name], "problem")
+        search.rows("unknown" if self._is_database else "recorded")
 
+    # ------------------------------------------------------------ how text tables are written: encoding, delimiter and quote
 
-def _roles(columns: Sequence[str]) -> int:
-    """Return how many of the columns of events a table has, by their names."""
-    return sum(bool(candidates(role, columns)) for role in ("case", "activity", "timestamp"))
+    def _csv(self, paths: Sequence[Path]) -> pl.DataFrame | None:
+        """Find the settings with which text tables are read, and return their rows; None if they cannot be read."""
+        found = self.found
+        if found.reading.encoding is None:
+            encoding, text = _encoding(paths)
+            found.note("encoding", text, "choice" if encoding else "fact")
+            found.propose(encoding=encoding)
+        if found.reading.delimiter is None:
+            delimiter = dialect_of(next(chunks(paths[0], lambda _: None), b""), found.reading).delimiter
+            found.note("delimiter", f"{_NAMES.get(delimiter, repr(delimiter))}, from the header")
+        fault = ""
+        stated = found.reading.quote
+        for quote in (None, "none", "'", '"') if stated is None else (stated,):
+            try:
+                rows = [table_of(path, attrs.evolve(found.reading, quote=quote), lambda _: None) for path in paths]
+                table = pl.concat(rows, how="diagonal")
+            except LogError as error:
+                fault = fault or str(error)
+                continue
+            if quote != stated:
+                what = "nothing is quoted" if quote == "none" else f"the quote is {quote}"
+                found.note("quotes", f"{what}: {fault}", "choice")
+                found.propose(quote=quote)
+            return table
+        found.note("quotes", fault, "problem")
+        return None
 
-
-# ------------------------------------------------ how text tables are written: encoding, delimiter and quote
 
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _WESTERN = "cp1252"
-_BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 
 
-def text_table(paths: Sequence[Path], reading: Reading) -> tuple[Reading, list[Observation], pl.DataFrame | None]:
-    """Return the settings with which text tables are read, what was found, and their rows; None if they cannot be read."""
-    findings: list[Observation] = []
-    if reading.encoding is None:
-        encoding, text = _encoding(paths)
-        findings.append(Observation("encoding", text, "choice" if encoding else "fact"))
-        reading = attrs.evolve(reading, encoding=encoding)
-    if reading.delimiter is None:
-        delimiter = dialect_of(next(chunks(paths[0], lambda _: None), b""), reading).delimiter
-        findings.append(Observation("delimiter", f"{_NAMES.get(delimiter, repr(delimiter))}, from the header"))
-    table, fault = _read(paths, reading)
-    for quote in () if table is not None or reading.quote is not None else ("none", "'", '"'):
-        if (table := _read(paths, attrs.evolve(reading, quote=quote))[0]) is not None:
-            what = "nothing is quoted" if quote == "none" else f"the quote is {quote}"
-            findings.append(Observation("quotes", f"{what}: {fault}", "choice"))
-            return attrs.evolve(reading, quote=quote), findings, table
-    if table is None:
-        findings.append(Observation("quotes", fault, "problem"))
-    return reading, findings, table
-
-
-def _encoding(paths: Sequence[Path]) -> tuple[str | None, str]:
+def _encoding(paths: Iterable[Path]) -> tuple[str | None, str]:
     """Return the encoding to set, or None if the reader finds it; and what to say about it."""
-    said = "ASCII"
     for path in paths:
         data = content(path, lambda _: None)
-        if (mark := next((mark for mark in _BOMS if data.startswith(mark)), None)) is not None:
-            said = f"{_BOMS[mark]} with a byte order mark"
+        if data.startswith(tuple(mark for mark, _ in BOMS)):
             continue
         if b"\0" in (start := data[:4096]):
             name = "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
             return name, f"no byte order mark, but every other byte is zero: {name}"
-        if data.isascii():
-            continue
         try:
             data.decode()
-            said = "UTF-8"
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             read = data[max(error.start - 20, 0) : error.start + 20].decode(_WESTERN, errors="replace")
             return _WESTERN, f"not UTF-8 (line {line:,}); as {_WESTERN} it reads {read!r}; check that this is right"
-    return None, said
-
-
-def _read(paths: Sequence[Path], reading: Reading) -> tuple[pl.DataFrame | None, str]:
-    try:
-        return pl.concat([table_of(path, reading, lambda _: None) for path in paths], how="diagonal"), ""
-    except LogError as error:
-        return None, str(error)
+    return None, "UTF-8, or as the byte order mark says"

@@ -6,22 +6,22 @@ Rows are examined for missing cells, numbers, duplicates, ties, order and spelli
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Literal
 
-import attrs
 import polars as pl
 import polars.selectors as cs
 
 from ...errors import number_of
 from ..columns import candidates, is_name_type, person_columns, plain, recognised
-from ..instants import TIME, recognised_instants
-from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Reading, spellings
-from .diagnosis import Observation, ObservationLevel, ReadingChoice
-from .time_formats import TimeValues, examples, times_of
+from ..instants import TIME, ZONED
+from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, spellings
+from .diagnosis import Findings
+from .time_formats import meanings, times_of
 
-_END_WORDS = ("end", "complete", "ende", "fin", "einde", "fim", "fine", "completion", "closed")
-_START_WORDS = ("start", "begin", "anfang", "debut", "inicio", "inizio")
+_END_WORDS = re.compile("end|complet|fin|einde|fim|closed")
+_START_WORDS = re.compile("start|begin|anfang|debut|inicio|inizio")
 _BEGINS = re.compile(
     "start|started|begin|begins|begun|beginn|begonnen|anfang|gestartet|debute?|commencee?|inicio|iniciado|inizio|iniziato|aanvang|"
     "gestart|schedule|scheduled|assign|assigned|geplant|zugewiesen|planifiee?|assignee?|programado|programmato"
@@ -38,285 +38,235 @@ _OTHERS = re.compile(
 
 _CLOCK = r"^[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?$"
 _SAMPLE, _MOST_TRANSITIONS = 20_000, 20
+_CASE, _ACTIVITY, _ROW, _TIED = "case", "activity", "row", "tied"
+_SHOWN, _SHUFFLED, _MOST = 3, 0.05, 0.9
+
+RowOrder = Literal["recorded", "unknown"]
+"""Whether rows have an order; those of a database have none."""
 
 
-class ColumnSearch:
-    """Finds the columns of a table and collects what there is to say about them."""
+class TableExamination:
+    """Finds the columns of a table and examines its rows."""
 
-    def __init__(self, table: pl.DataFrame, reading: Reading) -> None:
-        self.table, self.reading = table, reading
-        self.findings: list[Observation] = []
-        self.choices: list[ReadingChoice] = []
-        self.times: TimeValues | None = None
-        self.people: list[str] = []
+    def __init__(self, found: Findings, table: pl.DataFrame) -> None:
+        self.found, self.table, self.names = found, table, table.columns
+        self.case: str | None = None
+        self.activity: str | None = None
+        self.timestamp: str | None = None
+        self._times: pl.Series | None = None
         self._sample = table.head(_SAMPLE)
         texts = table.select(cs.string()).columns
         self._of_time = [name for name in texts if times_of(self._sample[name]).formats]
         self._ends = {name: ends for name in texts if (ends := self._completions(name))}
 
-    def find(self) -> Reading:
-        """Return the reading with the columns, the time format and the transitions that are needed."""
-        self._timestamp()
-        if (case := self._named("case", self.case)) is not None:
-            self.reading = attrs.evolve(self.reading, case=case)
-        if (activity := self._named("activity", self.activity)) is not None:
-            self.reading = attrs.evolve(self.reading, activity=(activity,))
+    def columns(self) -> None:
+        """Propose the columns, the time format and the transitions that are needed."""
+        if self.found.reading.order != "file":
+            self.timestamp = self._timestamp()
+        self._times = None if self.timestamp is None else self._instants(self.timestamp)
+        self.case = self._named("case", self.found.reading.case)
+        self.activity = self._named("activity", next(iter(self.found.reading.activity), None))
         self._lifecycle()
-        self._persons()
-        return self.reading
+        if self.case is not None:
+            self.found.people = self._persons(self.case)
 
-    @property
-    def case(self) -> str | None:
-        return self.reading.case or recognised("case", self.table.columns)
-
-    @property
-    def activity(self) -> str | None:
-        return next(iter(self.reading.activity), None) or recognised("activity", self.table.columns)
-
-    @property
-    def timestamp(self) -> str | None:
-        if self.reading.order == "file":
+    def _timestamp(self) -> str | None:
+        found, names = self.found, self.names
+        if (known := found.reading.timestamp or recognised("timestamp", names)) is not None:
+            found.note("time", f"column {known!r}")
+            return known
+        named, typed = candidates("timestamp", names), self.table.select(cs.temporal()).columns
+        possible = [name for name in named if name in self._of_time] or named or typed or self._of_time
+        if not possible:
+            found.propose(order="file")
+            found.note("time", "no column of times; the rows of every case must be in order in the file", "choice")
             return None
-        return self.reading.timestamp or recognised("timestamp", self.table.columns)
+        plains = {name: plain(name) for name in possible}
+        best = min(
+            possible, key=lambda name: (not _END_WORDS.search(plains[name]), bool(_START_WORDS.search(plains[name])))
+        )
+        return self._chosen("timestamp", best, possible)
 
-    def _timestamp(self) -> None:
-        reading, names = self.reading, self.table.columns
-        if reading.order == "file":
-            return
-        name = self.timestamp
-        if name is None:
-            known, typed = candidates("timestamp", names), self.table.select(cs.temporal()).columns
-            possible = [column for column in known if column in self._of_time] or known or typed or self._of_time
-            if not possible:
-                self.reading = attrs.evolve(reading, order="file")
-                self._note("time", "no column of times; the rows of every case must be in order in the file", "choice")
-                return
-            name = _preferred(possible)
-            self.reading = attrs.evolve(reading, timestamp=name)
-            self._say("timestamp", name, possible)
-        else:
-            self._note("time", f"column {name!r}")
-        self._format(name)
-
-    def _format(self, name: str) -> None:
-        column = self.table[name]
+    def _instants(self, name: str) -> pl.Series | None:
+        """Say which format times have, and return them, if all of them have it."""
+        found, column = self.found, self.table[name]
         if column.dtype != pl.String:
-            self._note("time", f"of type {column.dtype}; no format is needed")
-            return
-        if clocks := [each for each in self.table.columns if each != name and self._is_clock(each)]:
+            found.note("time", f"of type {column.dtype}; no format is needed")
+            return column
+        if clocks := [each for each in self.names if each != name and self._is_clock(each)]:
             text = f"column {clocks[0]!r} is a time of day; join it with the date to one column"
-            self._note("time", text, "choice")
-        self.times = times = times_of(column)
-        if not column.len():  # a log without events is released, too
-            return
+            found.note("time", text, "choice")
+        if column.is_empty():  # a log without events is released, too
+            return None
+        times = times_of(column, stated := found.reading.timestamp_format)
         if not times.formats:
-            what = f"values such as {times.example[:40]!r} have no known format; set timestamp_format"
-            if self._is_clock(name):
-                what = f"values such as {times.example[:40]!r} have no date; join them with the date to one column"
-            self._note("time", what, "problem", "timestamp_format")
-            return
-        if self.reading.timestamp_format is not None:
-            return
+            what = "no date; join them with the date to one column" if self._is_clock(name) else "no known format"
+            text = f"values such as {times.example[:40]!r} have {what}; set timestamp_format"
+            found.note("time", text, "problem", "timestamp_format")
+            return None
         form = times.formats[0]
         if len(times.formats) > 1:
-            options = examples(times.example, times.formats)
-            self.choices.append(ReadingChoice("timestamp_format", options))
-            readings = " or ".join(f"with {form!r} {meaning}" for form, meaning in options)
-            self._note("time", f"the format is ambiguous: {readings}; decide which is right", "choice")
-        else:
+            options = found.choices["timestamp_format"] = meanings(times.example, times.formats)
+            readings = " or ".join(f"with {form!r} {meaning}" for form, meaning in options.items())
+            found.note("time", f"the format is ambiguous: {readings}; decide which is right", "choice")
+        elif stated is None:
             text = "ISO 8601" if form is None else f"the format {form!r}"
             century = "; years have two digits, 69 to 99 are 19.." if "%y" in (form or "") else ""
-            self._note("time", f"{text}, such as {times.example[:40]!r}{century}", "choice" if form else "fact")
-        self.reading = attrs.evolve(self.reading, timestamp_format=form)
-        if times.unfit:
-            text = f"{times.unfit:,} values have another format, such as {times.unfit_example[:40]!r}; fix the log"
-            self._note("time", text, "problem")
-        if 0 < times.zoned < 1:
-            text = f"{times.zoned:.0%} have a time zone, the others are read as UTC, so that their order may be wrong"
-            self._note("time zone", text, "problem")
+            found.note("time", f"{text}, such as {times.example[:40]!r}{century}", "choice" if form else "fact")
+        found.propose(timestamp_format=form)
+        if len(times.unfit):
+            text = (
+                f"{len(times.unfit):,} values have another format, such as {str(times.unfit.min())[:40]!r}; fix the log"
+            )
+            found.note("time", text, "problem")
+        zoned = _emptied(column).str.contains(ZONED).drop_nulls()
+        if zoned.any() and not zoned.all():
+            text = f"{zoned.sum():,} have a time zone, the others are read as UTC, so that their order may be wrong"
+            found.note("time zone", text, "problem")
         else:
-            self._note("time zone", "all have one" if times.zoned else "none, read as UTC; only their order matters")
+            found.note("time zone", "all have one" if zoned.any() else "none, read as UTC; only their order matters")
+        return times.instants
 
     def _is_clock(self, name: str) -> bool:
         """Return whether a column has times of day without a date."""
         if self._sample.schema[name] != pl.String:
             return False
         values = self._sample[name].drop_nulls().head(50)
-        return len(values) > 0 and bool(values.str.contains(_CLOCK).all())
+        return len(values) > 0 and values.str.contains(_CLOCK).all()
 
-    def _named(self, role: Literal["case", "activity"], known: str | None) -> str | None:
-        """Return the column to set for a role; None if it is known, or if there is none."""
-        if known is not None:
-            self._note(role, f"column {known!r}")
-            return None
-        possible = candidates(role, self.table.columns) or self._by_values(most=role == "case")
-        if not possible:
-            self._note(role, f"no column has the {role}; set {role}", "problem", role)
-            return None
-        self._say(role, possible[0], possible)
-        return possible[0]
+    def _named(self, role: Literal["case", "activity"], stated: str | None) -> str | None:
+        """Return the column of a role, and propose it if it is not known."""
+        if (known := stated or recognised(role, self.names)) is not None:
+            self.found.note(role, f"column {known!r}")
+            return known
+        possible = candidates(role, self.names) or self._by_values(role)
+        if possible:
+            return self._chosen(role, possible[0], possible)
+        self.found.note(role, f"no column has the {role}; set {role}", "problem", role)
+        return None
 
-    def _by_values(self, *, most: bool) -> list[str]:
-        """Return columns whose values repeat, those with the most or with the fewest different values first."""
-        names = self.table.columns
-        used = {self.case, self.timestamp, recognised("lifecycle", names), *self._of_time, *self._ends}
-        used |= {*person_columns(names)}
-        kinds = self.table.schema
-        counts = {
-            name: self._sample[name].n_unique()
-            for name in names
-            if name not in used and not (kinds[name].is_float() or kinds[name].is_temporal())
-        }
+    def _chosen(self, role: Literal["case", "activity", "timestamp"], column: str, possible: Sequence[str]) -> str:
+        """Propose a column, and name the others that are possible."""
+        others = ", ".join(repr(name[:40]) for name in possible if name != column)
+        more = f"; it could also be {others}: check it" if others else ""
+        self.found.note("time" if role == "timestamp" else role, f"column {column[:40]!r}{more}", "choice")
+        self.found.propose(**{role: column})
+        return column
+
+    def _by_values(self, role: Literal["case", "activity"]) -> list[str]:
+        """Return columns whose values repeat: for cases, those with the most different values first."""
+        used = {self.case, self.timestamp, recognised("lifecycle", self.names), *self._of_time, *self._ends}
+        possible = self.table.select(~(cs.float() | cs.temporal())).columns
+        left = [name for name in possible if name not in used.union(person_columns(self.names))]
+        counts = {name: self._sample[name].n_unique() for name in left}
         fit = [name for name, different in counts.items() if 1 < different < max(self._sample.height, 3)]
-        return sorted(fit, key=lambda name: counts[name], reverse=most)
+        return sorted(fit, key=lambda name: counts[name], reverse=role == "case")
 
     def _completions(self, name: str) -> tuple[str, ...]:
         """Return the values that mean complete, if all values are transitions, and some mean that an activity begins."""
         if self._sample[name].n_unique() > _MOST_TRANSITIONS:
             return ()
-        values = {text: plain(text) for text in self.table[name].drop_nulls().unique().sort() if text}
-        ends = tuple(text for text, word in values.items() if _COMPLETES.fullmatch(word))
-        kinds = [[bool(kind.fullmatch(word)) for kind in (_BEGINS, _COMPLETES, _OTHERS)] for word in values.values()]
-        return ends if all(map(any, kinds)) and any(begins for begins, *_ in kinds) else ()
+        words = {text: plain(text) for text in self.table[name].drop_nulls().unique().sort() if text}
+        begins, ends, others = (
+            tuple(text for text, word in words.items() if kind.fullmatch(word))
+            for kind in (_BEGINS, _COMPLETES, _OTHERS)
+        )
+        return ends if begins and {*begins, *ends, *others} == words.keys() else ()
 
     def _lifecycle(self) -> None:
         """Propose to read every activity once, if there are beginnings and ends."""
-        reading, standard = self.reading, recognised("lifecycle", self.table.columns)
+        reading, standard = self.found.reading, recognised("lifecycle", self.names)
         used = {self.case, self.timestamp, *reading.activity, self.activity, *(name for name, _ in reading.where)}
-        if reading.lifecycle != "all" or standard in used - {None}:
+        name = standard or next((name for name in self._ends if name not in used), None)
+        if name is None or name in used or reading.lifecycle != "all":
             return
-        found = [name for name in dict.fromkeys((standard, *self._ends)) if name is not None and name not in used]
-        if not found:
-            return
-        name, ends = found[0], self._ends.get(found[0], ())
         counts = self.table[name].cast(pl.String).fill_null("").value_counts(sort=True)
         shown = ", ".join(f"{str(text)[:20] or 'none'} {number:,}" for text, number in counts.head(6).iter_rows())
+        ends = self._ends.get(name, ())
         if not ends:
-            self._note("lifecycle", f"column {name!r}: {shown}; all events are read")
+            self.found.note("lifecycle", f"column {name!r}: {shown}; all events are read")
             return
         if name == standard and set(ends) <= {*spellings("complete")}:
-            self.reading, field = attrs.evolve(reading, lifecycle="complete"), "lifecycle"
-            value = "'complete' (or 'pairs', for service times)"
+            field, value = "lifecycle", "'complete' (or 'pairs', for service times)"
+            self.found.propose(lifecycle="complete")
         else:
-            pairs = tuple((name, text) for text in ends)
-            self.reading, field = attrs.evolve(reading, where=(*reading.where, *pairs)), "where"
-            value = " and ".join(repr(f"{name}={text}") for text in ends)
+            field, value = "where", " and ".join(repr(f"{name}={text}") for text in ends)
+            self.found.propose(where=(*reading.where, *((name, text) for text in ends)))
         remedy = f"to read every activity once, set {field} to {value}; otherwise it is read several times"
-        self._note("lifecycle", f"column {name[:40]!r}: {shown}; {remedy}", "choice", field)
+        self.found.note("lifecycle", f"column {name[:40]!r}: {shown}; {remedy}", "choice", field)
 
-    def _persons(self) -> None:
-        """Find columns that are named like a person and have one value in every case."""
+    def _persons(self, case: str) -> list[str]:
+        """Return the columns that are named like a person and have one value in every case."""
         found: dict[str, int] = {}
-        for name in person_columns(self.table.columns):
-            if self.case is None or name in (self.case, self.activity):
+        for name in person_columns(self.names):
+            if name in (case, self.activity):
                 continue
-            pairs = pl.DataFrame({"case": self.table[self.case], "person": self.table[name]}).cast(pl.String)
+            pairs = pl.DataFrame({"case": self.table[case], "person": self.table[name]}).cast(pl.String)
             pairs = pairs.drop_nulls().filter(pl.col("person") != "").unique()
             cases, persons = pairs["case"].n_unique(), pairs["person"].n_unique()
-            if several := pairs.group_by("case").len().filter(pl.col("len") > 1).height:
-                text = f"{number_of(several, 'cases')} with several values: it is not one person per case"
-                self._note("persons", f"column {name!r}: {text}")
+            if cases < pairs.height:
+                self.found.note("persons", f"column {name!r}: a case has several values: it is not one person per case")
                 continue
             found[name] = persons
             some = "fewer values than cases" if persons < cases else "as many values as cases"
             text = f"column {name!r} may identify the person ({some}); to protect persons, set unit, and "
-            self._note("persons", f"{text}choose max_cases without the log", "choice", "unit")
-        self.people = sorted(found, key=lambda name: found[name])
+            self.found.note("persons", f"{text}choose max_cases without the log", "choice", "unit")
+        return sorted(found, key=lambda name: found[name])
 
-    def _say(self, role: str, column: str, possible: Sequence[str]) -> None:
-        others = ", ".join(repr(name[:40]) for name in possible if name != column)
-        more = f"; it could also be {others}: check it" if others else ""
-        self._note("time" if role == "timestamp" else role, f"column {column[:40]!r}{more}", "choice")
+    # ------------------------------------------------------------------------------------------------ the rows
 
-    def _note(self, topic: str, text: str, level: ObservationLevel = "fact", field: str = "") -> None:
-        self.findings.append(Observation(topic, text, level, field))
-
-
-def _preferred(possible: list[str]) -> str:
-    """Return the column of completion times if there are several, else the first one that is not a start."""
-    ends = [name for name in possible if any(word in plain(name) for word in _END_WORDS)]
-    others = [name for name in possible if not any(word in plain(name) for word in _START_WORDS)]
-    return (ends or others or possible)[0]
-
-
-# --------------------------------------------------------------------------------------- what the rows are like
-
-_CASE, _ACTIVITY, _ROW, _NUMBER, _TIED = "case", "activity", "row", "number", "tied"
-_SHOWN, _SHUFFLED, _MOST = 3, 0.05, 0.9
-
-
-class RowChecks:
-    """Examines the rows, and adds to the reading what they need."""
-
-    def __init__(self, table: pl.DataFrame, search: ColumnSearch, reading: Reading) -> None:
-        self._table, self._search, self.reading = table, search, reading
-
-    def findings(self) -> Iterator[Observation]:
-        """Yield what the rows are like."""
-        table, search = self._table, self._search
-        case, activity, time = search.case, search.activity, search.timestamp
-        yield Observation("rows in the file", f"{table.height:,}")
-        yield from self._missing([name for name in (case, activity, time) if name is not None])
-        yield from self._decimals([name for name in (case, activity, time, *search.people) if name is not None])
-        if case is None or activity is None:
+    def rows(self, order: RowOrder) -> None:
+        """Propose what the rows need."""
+        found, columns = self.found, (self.case, self.activity, self.timestamp)
+        found.note("rows in the file", f"{self.table.height:,}")
+        needed = [name for name in columns if name is not None]
+        self._missing(needed)
+        self._decimals([*needed, *found.people])
+        if self.case is None or self.activity is None:
             return
-        names: dict[str, pl.Series] = {}
-        for role, name in ((_CASE, case), (_ACTIVITY, activity)):
-            if not is_name_type(kind := table.schema[name]):
+        for role, name in ((_CASE, self.case), (_ACTIVITY, self.activity)):
+            if not is_name_type(kind := self.table.schema[name]):
                 text = f"column {name!r} has the type {kind}, whose values are not exact names; convert it to text"
-                yield Observation("columns", text, "problem", role)
+                found.note("columns", text, "problem", role)
                 return
-            names[role] = _emptied(table[name].cast(pl.String))
-        counted = {
-            role: column.alias(role).drop_nulls().value_counts(sort=True, name=_NUMBER)
-            for role, column in names.items()
-        }
-        cases, activities = counted[_CASE].height, counted[_ACTIVITY].height
-        yield Observation("size", f"{number_of(cases, 'cases')}, {number_of(activities, 'activities')}")
-        if time is not None and (moments := self._moments(time)) is not None:
-            yield from self._order(names[_CASE], names[_ACTIVITY], moments)
-        yield from _spellings(counted[_ACTIVITY])
+        case, activity = (_emptied(self.table[name].cast(pl.String)) for name in (self.case, self.activity))
+        activities = activity.drop_nulls().value_counts(sort=True)
+        cases = number_of(case.drop_nulls().n_unique(), "cases")
+        found.note("size", f"{cases}, {number_of(activities.height, 'activities')}")
+        if self._times is not None:
+            self._order(case, activity, self._times, order)
+        self._spellings(activities)
 
-    def _missing(self, needed: list[str]) -> Iterator[Observation]:
-        people = [name for name in (self.reading.unit, *self._search.people) if name in self._table.columns]
+    def _missing(self, needed: Sequence[str]) -> None:
+        people = [name for name in (self.found.reading.unit, *self.found.people) if name in self.names]
         for name in dict.fromkeys((*needed, *people)):
-            lacking = _emptied(self._table[name]).is_null()
+            lacking = _emptied(self.table[name]).is_null()
             if number := int(lacking.sum()):
                 cells = f"{number_of(number, 'cells missing')}, the first in row {int(lacking.arg_max() or 0) + 1:,}"
                 what = "these events" if name in needed else "cases without a person"
                 text = f"column {name!r}: {cells}; to leave out {what}, set on_missing to 'drop'"
-                yield Observation("missing", text, "choice", "on_missing")
-                self.reading = attrs.evolve(self.reading, on_missing="drop")
+                self.found.note("missing", text, "choice", "on_missing")
+                self.found.propose(on_missing="drop")
 
-    def _decimals(self, used: list[str]) -> Iterator[Observation]:
+    def _decimals(self, used: Sequence[str]) -> None:
         """Find numbers with decimal commas or marks between thousands, which need a setting."""
-        if self.reading.decimal is not None:
+        if self.found.reading.decimal is not None:
             return
-        for name in self._table.columns:
-            if name in used or self._table.schema[name] != pl.String:
+        for name in self.table.select(cs.string()).columns:
+            if name in used:
                 continue
-            values = _emptied(self._table[name]).drop_nulls()
+            values = _emptied(self.table[name]).drop_nulls()
             plain_ones = values.str.contains(ATTRIBUTE_NUMBER)
             fits = {mark: int(values.str.contains(form).sum()) for mark, form in LOCAL_NUMBERS.items()}
             best = max(fits, key=lambda mark: fits[mark])  # of equal ones the comma
             if plain_ones.sum() < fits[best] >= _MOST * len(values):
                 example = str(values.filter(~plain_ones)[0])[:20]
                 text = f"column {name[:40]!r} has numbers such as {example!r}; to release it in bins, set decimal to {best!r}"
-                yield Observation("numbers", text, "choice", "decimal")
-                self.reading = attrs.evolve(self.reading, decimal=best)
+                self.found.note("numbers", text, "choice", "decimal")
+                self.found.propose(decimal=best)
                 return
 
-    def _moments(self, name: str) -> pl.Series | None:
-        column, form, times = self._table[name], self._search.reading.timestamp_format, self._search.times
-        if times is not None and times.instants is not None and times.formats[0] == form:
-            return times.instants
-        if column.dtype != pl.String:
-            return column
-        texts = _emptied(column)
-        parsed = recognised_instants(texts, form)
-        return parsed if parsed.null_count() == texts.null_count() else None
-
-    def _order(self, case: pl.Series, activity: pl.Series, time: pl.Series) -> Iterator[Observation]:
+    def _order(self, case: pl.Series, activity: pl.Series, time: pl.Series, order: RowOrder) -> None:
         """Report duplicates, simultaneous events and rows that are not in the order of time.
 
         Cases are compared by their hashes: 8 bytes instead of text for every event.
@@ -335,34 +285,32 @@ class RowChecks:
         duplicates = groups.height - groups.n_unique(subset=[_CASE, TIME, _ACTIVITY])
         if duplicates:
             text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
-            yield Observation("duplicates", text + "set duplicate_events to 'drop'", "choice", "duplicate_events")
+            self.found.note("duplicates", text + "set duplicate_events to 'drop'", "choice", "duplicate_events")
+        if order == "unknown":
+            return
         if backwards:
             text = f"{number_of(backwards, 'rows')} before an earlier row of the case; events are sorted by time"
-            yield Observation("order", text)
-        if tied > duplicates and self.reading.ties is None:
+            self.found.note("order", text)
+        if tied > duplicates and self.found.reading.ties is None:
             text = f"{number_of(tied - duplicates, 'events')} at the same time as another activity of the case, "
             if backwards > _SHUFFLED * steps:
                 text += "and the rows are not in order: the order of the file says nothing about them; set ties to 'activity'"
-                self.reading = attrs.evolve(self.reading, ties="activity")
+                self.found.propose(ties="activity")
             else:
                 text += "read in the order of the file; for another order, set ties to 'activity' or a column"
-            yield Observation("ties", text, "choice", "ties")
+            self.found.note("ties", text, "choice", "ties")
+
+    def _spellings(self, activities: pl.DataFrame) -> None:
+        groups = defaultdict(list)
+        for name, number in activities.iter_rows():
+            groups[plain(name)].append(f"{name[:30]!r} ({number:,})")
+        several = [names for key, names in groups.items() if len(names) > 1 and key]
+        if several:
+            shown = "; ".join(" and ".join(names[:_SHOWN]) for names in several[:_SHOWN])
+            text = f"{number_of(len(several), 'activities')} in several spellings, as different activities: {shown}"
+            self.found.note("spelling", text, "choice")
 
 
 def _emptied(column: pl.Series) -> pl.Series:
     """Return a column with null instead of empty text."""
     return column.set(column == "", None) if column.dtype == pl.String else column
-
-
-def _spellings(activities: pl.DataFrame) -> Iterator[Observation]:
-    counts = dict(activities.iter_rows())
-    groups: dict[str, list[str]] = {}
-    for name in counts:
-        groups.setdefault(plain(str(name)), []).append(str(name))
-    several = [names for key, names in groups.items() if len(names) > 1 and key]
-    if several:
-        shown = "; ".join(
-            " and ".join(f"{name[:30]!r} ({counts[name]:,})" for name in names[:3]) for names in several[:_SHOWN]
-        )
-        text = f"{number_of(len(several), 'activities')} in several spellings, as different activities: {shown}"
-        yield Observation("spelling", text, "choice")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 
@@ -46,52 +46,43 @@ class TimeValues:
     Attributes:
         formats: The formats that fit all values, `None` for ISO 8601; empty if none does.
         example: A value.
-        unfit: How many values do not fit the best format.
-        unfit_example: One of them.
-        zoned: The share of values with a time zone.
+        unfit: The values that do not fit the best format.
         instants: The values as times in the first format, if it fits all of them.
     """
 
     formats: tuple[str | None, ...]
     example: str
-    unfit: int = 0
-    unfit_example: str = ""
-    zoned: float = 0.0
+    unfit: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))
     instants: pl.Series | None = None
 
 
-def times_of(values: pl.Series) -> TimeValues:
-    """Return the formats that fit all values; if none does but one fits most, that one, with the number of others."""
-    known = values.is_not_null() & (values != "")
-    texts = values.filter(known)
+def times_of(values: pl.Series, stated: str | None = None) -> TimeValues:
+    """Return the formats that fit all values and read them differently; if none does, the one that fits most.
+
+    A stated format is the only one that is tried.
+    """
+    texts = values.filter(values != "")
     if texts.is_empty():
         return TimeValues((), "")
     distinct = texts.gather_every(max(len(texts) // _ROWS, 1)).unique().sort()
     sample = distinct.gather_every(max(len(distinct) // _SAMPLE, 1))
     example = str(sample[0])
-    shares = {form: _share(recognised_instants(sample, form).is_not_null()) for form in _candidates(sample)}
+    tried = _candidates(sample) if stated is None else [stated]
+    shares = {form: _share(recognised_instants(sample, form).is_not_null()) for form in tried}
     best = max(shares.values(), default=0.0)
     if best < _NEEDED:
         return TimeValues((), example)
-    zoned = _share(
-        texts.str.tail(6).str.contains(r"(Z|[+-][0-9]{2}:?[0-9]{2})$") & texts.str.contains(":", literal=True)
-    )
     whole = {form: recognised_instants(values, form) for form, share in shares.items() if share == best}
-    complete = tuple(form for form, parsed in whole.items() if len(parsed) - parsed.null_count() == len(texts))
+    complete: dict[str | None, pl.Series] = {}
+    for form, parsed in whole.items():
+        if len(parsed) - parsed.null_count() == len(texts) and not any(map(parsed.equals, complete.values())):
+            complete[form] = parsed
     if complete:
-        forms = _distinct(complete)
-        return TimeValues(forms, _telling(sample, forms), zoned=zoned, instants=whole[forms[0]])
+        first, *others = complete.values()
+        telling = values.filter(first != others[0]) if others else sample  # read differently
+        return TimeValues(tuple(complete), str(telling[0]), instants=first)
     form, parsed = min(whole.items(), key=lambda item: item[1].null_count())
-    rest = values.filter(parsed.is_null() & known)
-    return TimeValues((form,), example, len(rest), str(rest.min()), zoned)
-
-
-def _telling(sample: pl.Series, forms: tuple[str | None, ...]) -> str:
-    """Return a value that the first two formats read differently, if there is one; otherwise the first value."""
-    if len(forms) > 1:
-        one, other = (recognised_instants(sample, form) for form in forms[:2])
-        sample = pl.concat([sample.filter(one != other), sample])
-    return str(sample[0])
+    return TimeValues((form,), example, values.filter(parsed.is_null() & (values != "")))
 
 
 def _candidates(sample: pl.Series) -> list[str | None]:
@@ -129,18 +120,7 @@ def _share(flags: pl.Series) -> float:
     return float(flags.fill_null(False).mean() or 0)  # type: ignore[arg-type]
 
 
-def _distinct(forms: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """Return formats that read values differently; of those that read them in the same way, the first."""
-    by_meaning: dict[str, str | None] = {}
-    for form in forms:
-        meaning = (form or "").replace("%.f", "").replace(" ", "").replace("%y", "%Y").replace("%B", "%b")
-        by_meaning.setdefault(meaning, form)
-    return tuple(by_meaning.values())
-
-
-def examples(text: str, forms: tuple[str | None, ...]) -> tuple[tuple[str, str], ...]:
-    """Return what one value means in each format: the format, and the date in words."""
-    moments = {form: recognised_instants(pl.Series([text]), form) for form in forms}
-    return tuple(
-        (form or "", f"{text!r} is {moment.dt.strftime('%-d %B %Y, %H:%M:%S')[0]}") for form, moment in moments.items()
-    )
+def meanings(text: str, forms: tuple[str | None, ...]) -> dict[str, str]:
+    """Return what a value means in each format: the date in words."""
+    moments = {form or "": recognised_instants(pl.Series([text]), form) for form in forms}
+    return {form: f"{text!r} is {moment.dt.strftime('%-d %B %Y, %H:%M:%S')[0]}" for form, moment in moments.items()}
