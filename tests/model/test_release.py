@@ -33,7 +33,7 @@ AGES = Synthesis(1, "1e-6", attributes=["age"])
 @pytest.mark.parametrize(
     ("second", "mechanism"),
     [
-        ("case:travas:abstraction", LADDER), ("case:travas:trace", LADDER), ("case:travas:origin", Synthesis(1, "1e-6")),
+        ("case:travas:abstraction", LADDER), ("case:travas:origin", Synthesis(1, "1e-6")),
         ("case:age", AGES), ("privacy:standing", OPTIMAL), ("time:timestamp", OPTIMAL), ("case:concept:name", OPTIMAL),
         ("travas:timestamps", OPTIMAL), ("concept:name", OPTIMAL),
     ],

@@ -104,10 +104,6 @@ class AbstractionStep(ABC):
     def apply(self, flat: FlatLog) -> FlatLog:
         """Return the traces after this step."""
 
-    def may_shorten(self, length: int) -> bool:
-        """Return whether events can be missing in a trace that has this length after the last step."""
-        return True
-
 
 class Fold(AbstractionStep):
     """Immediate repetitions of an activity count once."""
@@ -118,43 +114,6 @@ class Fold(AbstractionStep):
         kept = np.ones(len(flat.codes), dtype=bool)
         kept[1:] = (flat.codes[1:] != flat.codes[:-1]) | (flat.positions()[1:] == 0)
         return flat.where(kept)
-
-
-class Loops(AbstractionStep):
-    """Immediate repetitions of a block of activities count once, shortest blocks first, from left to right."""
-
-    name = usage = "loops"
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        ends = np.cumsum(flat.lengths)
-        repeats = np.flatnonzero(First().apply(flat).lengths < flat.lengths)  # only these can have loops
-        codes, kept = flat.codes.tolist(), bytearray(b"\1") * len(flat.codes)
-        for start, end in zip((ends - flat.lengths)[repeats].tolist(), ends[repeats].tolist(), strict=True):
-            _drop_loops(codes, start, end, kept)
-        return flat.where(np.frombuffer(kept, dtype=bool))
-
-
-def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None:
-    """Process one trace: whenever it ends in a repeated block, the second copy is removed."""
-    left: list[int] = []  # remaining activities, with their indexes in `origins`
-    origins: list[int] = []
-    before: dict[int, list[int]] = {}  # the indexes of each activity in `left`
-    for index in range(start, end):
-        again = before.setdefault(codes[index], [])
-        again.append(len(left))
-        left.append(codes[index])
-        origins.append(index)
-        for other in reversed(again[:-1]):
-            size = len(left) - 1 - other
-            if 2 * size > len(left):
-                break
-            if left[-size:] == left[-2 * size : -size]:
-                for removed in left[-size:]:
-                    before[removed].pop()
-                for removed in origins[-size:]:
-                    kept[removed] = 0
-                del left[-size:], origins[-size:]
-                break
 
 
 class First(AbstractionStep):
@@ -188,13 +147,7 @@ class _Cut(AbstractionStep):
 
     @classmethod
     def make(cls, argument: Any) -> AbstractionStep:
-        try:
-            return cls(whole_number(typed_whole_number(argument, "n"), "n", 1, MAX_LENGTH))
-        except ParameterError as error:
-            raise ParameterError(f"abstraction {cls.usage}: {error}", field="abstraction") from None
-
-    def may_shorten(self, length: int) -> bool:
-        return length >= self.length
+        return cls(whole_number(typed_whole_number(argument, "abstraction"), "abstraction", 1, MAX_LENGTH))
 
 
 class Prefix(_Cut):
@@ -294,9 +247,6 @@ class Group(FileStep):
     def rules(self) -> Any:
         return [list(pair) for pair in self.groups]
 
-    def may_shorten(self, length: int) -> bool:
-        return False
-
     def apply(self, flat: FlatLog) -> FlatLog:
         groups, codes, names = dict(self.groups), Codes(), _one_column(self, flat)
         mapped = [codes[groups.get(name, name)] for name in names]
@@ -337,7 +287,7 @@ def _text_of(path: Path, remedy: str) -> str:
 
 
 STEPS: dict[str, type[AbstractionStep]] = {
-    step.name: step for step in (Fold, Loops, First, Prefix, Suffix, Only, Without, Group, AsSet)
+    step.name: step for step in (Fold, First, Prefix, Suffix, Only, Without, Group, AsSet)
 }
 
 RuleFiles = Literal["read", "refuse"]
@@ -404,21 +354,6 @@ class Abstraction:
         encoded = np.array([codes[activity] for activity in trace], dtype=np.int64)
         flat = self.applied(FlatLog(list(codes), encoded, np.array([len(trace)])))
         return tuple(flat.alphabet[code] for code in flat.codes.tolist())
-
-    def may_shorten(self, trace: Trace) -> bool:
-        """Return whether events can be missing in a generalised trace. It depends on the rule and this trace alone.
-
-        Args:
-            trace: A generalised trace.
-
-        Returns:
-            True if events can be missing.
-
-        Examples:
-            >>> [Abstraction.parse("prefix:2").may_shorten(trace) for trace in (("a",), ("a", "b"))]
-            [False, True]
-        """
-        return any(step.may_shorten(len(trace)) for step in self.steps)
 
     def of(self, variants: Log) -> Log:
         """Return the generalised log. Traces that became equal are merged; cases with an empty trace are left out.
@@ -520,7 +455,7 @@ def parse_ladder(text: str, files: RuleFiles = "read") -> tuple[Abstraction, ...
     return tuple(Abstraction.parse(part.strip(), files) for part in text.split(","))
 
 
-def _parse_step(name: str, files: RuleFiles = "read") -> AbstractionStep:
+def _parse_step(name: str, files: RuleFiles) -> AbstractionStep:
     kind, _, argument = name.partition(":")
     if kind not in STEPS:
         available = ", ".join(step.usage for step in STEPS.values())
@@ -529,22 +464,20 @@ def _parse_step(name: str, files: RuleFiles = "read") -> AbstractionStep:
             field="abstraction",
         )
     step = STEPS[kind]
-    if not issubclass(step, FileStep):
-        return step.make(argument)
-    if files == "refuse":
-        raise ParameterError(
-            f"abstraction has the step {kind}, which needs a file, and files are not read here", field="abstraction"
-        )
-    if not argument:
-        raise ParameterError(f"abstraction {name!r} names no file; use {kind}:FILE", field="abstraction")
-    return step.make(_text_of(Path(argument), f"abstraction {name!r} needs a text file"))
+    if issubclass(step, FileStep):
+        if files == "refuse":
+            raise ParameterError(
+                f"abstraction has the step {kind}, which needs a file, and files are not read here", field="abstraction"
+            )
+        argument = _text_of(Path(argument), f"abstraction {name!r} needs a text file")
+    return step.make(argument)
 
 
 def _step_from_json(content: Any) -> AbstractionStep:
+    if isinstance(content, str):
+        return _parse_step(content, "refuse")
     if isinstance(content, dict) and len(content) == 1:
         [(kind, rules)] = content.items()
         if kind in STEPS and issubclass(STEPS[kind], FileStep):
             return STEPS[kind].make(rules)
-    elif isinstance(content, str) and not issubclass(STEPS.get(content.partition(":")[0], AbstractionStep), FileStep):
-        return _parse_step(content)
     raise ParameterError(f"abstraction has the unknown step {str(content)[:60]!r}", field="abstraction")

@@ -63,9 +63,6 @@ Profile = Literal["travas", "pm4py"]
 RULE = "case:travas:abstraction"
 """The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
 
-COMPLETENESS = "case:travas:trace"
-"""The column that states for every case, if there are rules, whether its rule may have removed events; in XES an attribute."""
-
 TIMES_MARK = "travas:timestamps"
 """The column, in XES the attribute of the log, that says that timestamps are artificial or generated."""
 
@@ -88,7 +85,7 @@ START_TIMESTAMP = "start_timestamp"
 """The column of the starts of events, as pm4py calls it; in XES, starts are events."""
 
 RESERVED_COLUMNS = frozenset(
-    {"case:concept:name", "time:timestamp", START_TIMESTAMP, TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING}
+    {"case:concept:name", "time:timestamp", START_TIMESTAMP, TIMES_MARK, RULE, ORIGIN, STANDING}
 )
 """Columns that every table may have: no activity or attribute can be released under these names."""
 
@@ -332,11 +329,7 @@ class ReleasedLog(Release):
     @property
     def case_labels(self) -> dict[str, tuple[str, ...]]:
         """Columns that say something about every case, with a value for each trace: how it was generalised."""
-        if not self.is_abstracted:
-            return {}
-        by_name = {str(rule): rule for rule in self.abstractions}
-        cut = (by_name[rule].may_shorten(trace) for trace, rule in zip(self.variants, self.rules, strict=True))
-        return {RULE: self.rules, COMPLETENESS: tuple("possibly incomplete" if may else "complete" for may in cut)}
+        return {RULE: self.rules} if self.is_abstracted else {}
 
     @property
     def event_times(self) -> Integers | None:

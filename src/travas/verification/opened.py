@@ -25,7 +25,6 @@ from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_pat
 from ..releases.map_numbers import MapMeasurements
 from ..releases.process_map import MapRelease
 from ..releases.release import (
-    COMPLETENESS,
     ORIGIN,
     RULE,
     STANDING,
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
 Measured = TypeVar("Measured", Measurements, MapMeasurements)
 
 _GUARANTEE = guarantee_path(Path("release")).name.removeprefix("release")
-_LABELS = (TIMES_MARK, RULE, COMPLETENESS, ORIGIN, STANDING)
+_LABELS = (TIMES_MARK, RULE, ORIGIN, STANDING)
 _NO_ACTIVITY = (CASE, TIMESTAMP, *_LABELS)
 _NO_RELEASE = "not a release of travas of this kind; use the .json file of one"
 
