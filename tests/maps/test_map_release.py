@@ -19,7 +19,6 @@ from travas.mechanisms.mechanism import with_random_bytes
 from travas.releases.map_numbers import MapMeasurements, choose_cap, cut, kept_pairs
 from travas.trusted.contributions import SIZE_CELLS
 from travas.trusted.samplers import Seeded
-from travas.verification.opened import open_measured
 
 HOSTILE = "</svg><script>alert(1)</script>\"'&\\N{BULLET}\n-->\x07"
 LOG: dict[Trace, int] = {("a", "b", "c"): 3000, ("a", "b", "b", "c"): 1500, ("a", HOSTILE): 800}
@@ -147,7 +146,7 @@ def test_durations_and_throughput_of_a_file(tmp_path: Path) -> None:
     assert released.throughput is not None and 4096 <= released.throughput.median <= 16384
     path = released.write(tmp_path / "map.json")
     assert travas.verify(f"{path}.guarantee.json", path).digest_checked
-    again = open_measured(path)
+    again = travas.open_release(path)
     assert isinstance(again, MapRelease) and (again.pairs, again.throughput) == (released.pairs, released.throughput)
     assert "median" in released.to_polars().columns
     assert "Median times between two activities" in released._repr_html_()
@@ -160,7 +159,7 @@ def test_durations_need_timestamps() -> None:
 
 def test_measurements_survive_their_file(tmp_path: Path) -> None:
     released = made(parts=["rework"])
-    again = open_measured(released.write(tmp_path / "map.json"))
+    again = travas.open_release(released.write(tmp_path / "map.json"))
     assert isinstance(again, MapRelease)
     assert plain(again.measurements) == plain(released.measurements) and again.pairs == released.pairs
     assert measurements_from_plain(plain(released.measurements), MapMeasurements).digest == released.measurements.digest

@@ -1,5 +1,6 @@
 """Public rules: every generated trace and time obeys them, and they exclude no cell of a case that does."""
 
+import json
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,6 +22,7 @@ from travas.errors import MissingExtraError
 from travas.log.rules import possible_cells
 from travas.log.traces import Trace
 from travas.mechanisms.mechanism import check_log, with_random_bytes
+from travas.outputs.guarantee_file import file_digest, guarantee_path
 from travas.releases.release import details_of
 from travas.releases.synthetic_log import SyntheticRelease
 from travas.settings.project import Project
@@ -28,7 +30,6 @@ from travas.synthesis.generation import generate
 from travas.synthesis.randomness import generator
 from travas.trusted.contributions import Transitions, cells
 from travas.trusted.samplers import Seeded
-from travas.verification.opened import open_measured
 
 NAMES = "abcde"
 SIGNED = {"epsilon": "1", "delta": "1e-6", "mechanism": "synthesis"}
@@ -129,8 +130,12 @@ def test_rules_survive_a_file_and_cannot_be_taken_out_of_it(travas: Run, tmp_pat
     text = path.read_text()
     path.write_text(text.replace('"at_most_once": ["a", "b"]', '"at_most_once": ["a"]', 1))
     assert path.read_text() != text and travas("verify", path).code == 1
+    guarantee = guarantee_path(path)
+    stated = json.loads(guarantee.read_text())
+    stated["release"]["sha256"] = file_digest(path)
+    guarantee.write_text(json.dumps(stated))
     with pytest.raises(LogError):
-        open_measured(path)
+        open_release(path)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_hard_names_round_trip(suffix: str, tmp_path: Path) -> None:
     assert released(path) == log
 
 
-@pytest.mark.parametrize("suffix", ALL)
+@pytest.mark.parametrize("suffix", LOGS)
 @given(
     traces=st.dictionaries(
         st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=6), min_size=1, max_size=4).map(tuple),

@@ -24,24 +24,13 @@ from ..mechanisms.mechanism import Mechanism, with_random_bytes
 from ..outputs.guarantee_file import FORMAT, VERSION, file_digest, guarantee_path, measurements_path
 from ..releases.map_numbers import MapMeasurements
 from ..releases.process_map import MapRelease
-from ..releases.release import (
-    ORIGIN,
-    RULE,
-    STANDING,
-    START_TIMESTAMP,
-    TIMES_MARK,
-    Kind,
-    Release,
-    VariantRelease,
-    kind_of,
-)
+from ..releases.release import ORIGIN, RULE, STANDING, TIMES_MARK, Kind, Release, VariantRelease, kind_of
 from ..releases.release import check_frequencies as checked_frequencies
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.files import RELEASE_SUFFIXES, XES_SUFFIXES, suffix_of, unopened
+from ..sources.files import XES_SUFFIXES, suffix_of, unopened
 from ..sources.reading import ACTIVITY, CASE, TIMESTAMP, Reading
 from ..sources.release_json import (
     is_activity_of,
-    is_process_map,
     load_release_json,
     refusing_malformed,
     stated_columns,
@@ -221,14 +210,6 @@ def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], gu
         return replace(made, frequencies=frequencies, **fields)
 
 
-def open_measured(path: Path) -> Release | None:
-    """The synthetic log or process map of a `.json` file, by its measurements; None if it has none."""
-    content = load_release_json(path, _NO_RELEASE)
-    if is_process_map(content):
-        return _map_of(content, path)
-    return _synthetic_of(content, path) if "measurements" in content else None
-
-
 def _measured_by(mechanism: Mechanism, content: dict[str, Any], kind: type[Measured]) -> Measured:
     """The measurements of a release: their constants are those of its mechanism."""
     measurements = measurements_from_plain(content["measurements"], kind)
@@ -294,68 +275,22 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
 
 @dataclass(frozen=True)
 class Content:
-    """The traces of a release file, in canonical order. `rules` names the rule of each, but not of a `.json` file."""
+    """The traces of a released event log, in canonical order. `rules` names the rule of each."""
 
     variants: tuple[Trace, ...]
     counts: tuple[int, ...]
     columns: tuple[str, ...]
-    rules: tuple[str, ...] = ()
+    rules: tuple[str, ...]
 
 
 def read_release(path: Path) -> Content:
-    """Read the traces of any event log written by `Release.write`. An empty release has no variants."""
-    if not suffix_of(path, RELEASE_SUFFIXES):
-        return read_cases(path).content
-    content = load_release_json(path, _NO_RELEASE)
-    with refusing_malformed(path, _NO_RELEASE):
-        return Content(traces_of(content), whole_numbers(content["counts"]), stated_columns(content))
-
-
-@dataclass(frozen=True)
-class Cases:
-    """The cases of a released event log, in the order of the file. Names are what they were before they were escaped.
-
-    Attributes:
-        columns: The columns that make an activity.
-        traces: The trace of each case.
-        times: The times of all events, as they are in the file.
-        labels: What is said about each case, by column, as it is in the file.
-        of_events: The same columns, with a value for each event.
-    """
-
-    columns: tuple[str, ...]
-    traces: tuple[Trace, ...]
-    times: pl.Series
-    labels: Mapping[str, pl.Series]
-    of_events: Mapping[str, pl.Series]
-
-    @property
-    def rules(self) -> list[str]:
-        """The name of the rule of each case."""
-        if RULE not in self.labels:
-            return [str(FULL)] * len(self.traces)
-        return [str(rule or "") for rule in self.labels[RULE].to_list()]
-
-    @property
-    def content(self) -> Content:
-        """The variants in canonical order, with their numbers of cases."""
-        rows = sorted(Counter(zip(self.traces, self.rules, strict=True)).items())
-        return Content(
-            tuple(trace for (trace, _), _ in rows),
-            tuple(count for _, count in rows),
-            self.columns,
-            tuple(rule for (_, rule), _ in rows),
-        )
-
-
-def read_cases(path: Path) -> Cases:
-    """Read an event log that `Release.write` wrote as XES, CSV or Parquet, or raise LogError."""
+    """Read the variants of an XES, CSV or Parquet file that `Release.write` wrote, with the names that they had."""
     import polars as pl
 
     with plain_words(f"{path}: cannot be read as a release of travas", "check that the file is complete"):
         is_parquet = path.suffix.lower() == ".parquet"
         if suffix_of(path, XES_SUFFIXES):
-            frame = _with_starts(_xes_table(path))
+            frame = _xes_table(path)
         else:
             frame = pl.read_parquet(path, glob=False, hive_partitioning=False) if is_parquet else _read_csv(path)
         if CASE not in frame.columns or TIMESTAMP not in frame.columns:
@@ -366,24 +301,21 @@ def read_cases(path: Path) -> Cases:
         is_text = columns and all(frame.schema[name] == pl.String for name in names)
         if not is_text or any(frame.select(names).null_count().row(0)):
             raise LogError(f"{path}: {_NO_RELEASE}")
-        labels = [name for name in frame.columns[first:] if name not in (TIMESTAMP, TIMES_MARK)]
-        cases = frame.group_by(CASE, maintain_order=True).agg(*columns, pl.col(labels).first())
-        plain = str if is_parquet else original_name
-        names_of: dict[str, str] = {name: plain(name) for column in columns for name in frame[column].unique()}
+        if LIFECYCLE in frame.columns[first:]:  # starts of events before their ends
+            frame = frame.filter(pl.col(LIFECYCLE) != "start")
+        rule = pl.col(RULE).cast(pl.String).first() if RULE in frame.columns else pl.lit(str(FULL)).alias(RULE)
+        cases = frame.group_by(CASE, maintain_order=True).agg(*columns, rule)
+    plain = str if is_parquet else original_name
+    names_of = {name: plain(name) for column in columns for name in frame[column].unique()}
     parts = ([[names_of[name] for name in part] for part in row] for row in cases.select(columns).iter_rows())
-    traces = tuple(tuple(row[0]) if len(columns) == 1 else tuple(zip(*row, strict=True)) for row in parts)
-    of_cases, of_events = (
-        {plain(name): table[name] if is_parquet else _plain(table[name]) for name in labels} for table in (cases, frame)
+    traces = (tuple(row[0]) if len(columns) == 1 else tuple(zip(*row, strict=True)) for row in parts)
+    rows = sorted(Counter(zip(traces, cases[RULE].fill_null(""), strict=True)).items())
+    return Content(
+        tuple(trace for (trace, _), _ in rows),
+        tuple(count for _, count in rows),
+        tuple(map(plain, columns)),
+        tuple(rule for (_, rule), _ in rows),
     )
-    return Cases(tuple(map(plain, columns)), traces, frame[TIMESTAMP], of_cases, of_events)
-
-
-def _plain(values: pl.Series) -> pl.Series:
-    """The texts of a column as they were before they were escaped."""
-    import polars as pl
-
-    texts = [None if text is None else original_name(text) for text in values.to_list()]
-    return pl.Series(texts, dtype=pl.String)
 
 
 def unpacked(path: Path) -> bytes:
@@ -415,15 +347,3 @@ def _xes_table(path: Path) -> pl.DataFrame:
     root = etree.fromstring(unpacked(path), etree.XMLParser(resolve_entities=False, no_network=True))
     keys = [key for key in root.xpath("*[local-name()='global'][@scope='event']/*/@key") if key != TIMESTAMP]
     return pl.DataFrame(schema=dict.fromkeys((CASE, *(keys or [ACTIVITY]), TIMESTAMP), pl.String))
-
-
-def _with_starts(frame: pl.DataFrame) -> pl.DataFrame:
-    """The ends of events with the starts before them, where both are events: transitions come after the time there."""
-    import polars as pl
-
-    columns = frame.columns
-    if LIFECYCLE not in columns or columns.index(LIFECYCLE) < columns.index(TIMESTAMP):
-        return frame
-    is_start, activity = pl.col(LIFECYCLE) == "start", columns[: columns.index(TIMESTAMP)]
-    starts = pl.when(is_start).then(pl.col(TIMESTAMP)).shift().over(activity)
-    return frame.with_columns(starts.alias(START_TIMESTAMP)).filter(~is_start).drop(LIFECYCLE)

@@ -14,7 +14,7 @@ from ..log.abstraction import Abstraction
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
-from ..releases.release import EVENT_LOGS, SEGMENT, check_frequencies, check_profile, kind_of, name_of
+from ..releases.release import SEGMENT, check_frequencies, check_profile, kind_of, name_of
 from ..sources.reading import implied_assumptions
 from ..sources.release_json import texts_of
 from ..trusted.guarantee import Standing
@@ -24,8 +24,8 @@ from .rewritten import check_content
 _FACTS = {"format", "frequencies", "profile", "notices", "abstractions", "sha256", "measurements", "assumptions"}
 """What a guarantee file states about the file of its release."""
 
-DIGEST_ONLY = "only the digest of this file was checked: of a process map, a .json file has the measurements"
-"""The note about a file that does not have what its numbers can be compared with."""
+DIGEST_ONLY = "only the digest of this file was checked: its measurements, which a .json file has, are not with it"
+"""The note about a synthetic log or process map without the measurements that its content can be compared with."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
     if release is not None:
         file = Path(release)
         complete = check_digest(file, path, stated)
-        if kind_of(rebuilt) in EVENT_LOGS or complete is not None:
-            check_content(file, complete, rebuilt, stated, path)
-        else:
+        if complete is None and kind_of(rebuilt) != "variants":
             notes.append(DIGEST_ONLY)
+        else:
+            check_content(file, complete, rebuilt, stated, path)
     return Verified(rebuilt, rebuilt.guarantee().delta_spent, release is not None, tuple(notes))
