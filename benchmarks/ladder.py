@@ -8,17 +8,19 @@ the last three had not been looked at when the ladder was settled.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from math import sqrt
 from statistics import mean, stdev
 from zlib import crc32
 
+import numpy as np
 from harness import DATA, spread
 
 from travas import Log, read
-from travas.evaluation.compare import abstracted
-from travas.evaluation.metrics import case_coverage, relative_log_similarity
+from travas.evaluation.metrics import case_coverage, relative_log_similarity, sum_by
+from travas.log.abstraction import Abstraction
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
@@ -50,6 +52,29 @@ Job = tuple[str, str, str, str]
 @lru_cache(maxsize=1)
 def log_of(file: str) -> Log:
     return read(DATA / file)
+
+
+def abstracted(original: Log, released: Log, abstractions: Sequence[Abstraction]) -> Log:
+    """The original as a release under these rules represents it.
+
+    Every case is generalised by the first rule that yields a released trace; a case without one, by the last rule that
+    covers any case.
+    """
+    there = set(released.traces(range(len(released))))
+    rungs = np.full(len(original), -1)  # of each variant, the first rule that yields a released trace
+    keys = [rule.grouped(original) for rule in abstractions]
+    traces = [grouped.variants.traces(range(len(grouped.variants))) for grouped in keys]
+    for index, grouped in reversed(list(enumerate(keys))):
+        rungs[grouped.among(np.flatnonzero([trace in there for trace in traces[index]]))] = index
+    rungs[rungs < 0] = rungs.max() if (rungs >= 0).any() else len(keys) - 1
+    counts = sum_by(
+        row
+        for index, grouped in enumerate(keys)
+        for row in zip(
+            traces[index], grouped.counts(np.where(rungs == index, original.counts, 0)).tolist(), strict=True
+        )
+    )
+    return Log.from_mapping(+counts, original.columns)
 
 
 def cell(job: Job) -> tuple[float, float, float]:

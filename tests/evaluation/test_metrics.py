@@ -143,9 +143,6 @@ def test_simple_figures() -> None:
     assert metrics.total_variation_distance(original, released) == pytest.approx(0.5)
     assert metrics.log_size_difference(original, released) == 0
     assert metrics.fake_variants(original, released) == 1
-    edges = metrics.directly_follows_difference(original, released)
-    assert edges.lost == {("a", "c"): 3} and edges.added == {("x", "b"): 5} and edges.kept == 1
-    assert metrics.top_variants(original, released, 2) == [(("a", "b"), 6, 5), (("a", "c"), 3, 0)]
 
 
 def test_what_does_not_fit_in_memory_is_refused_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain, starmap
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -158,18 +157,13 @@ def compare(
     words: Rows = []
     for name, text, floor in comparison.facts():
         words += named(name, [text, f"halves: {floor}"] if floor else [text])
-    top = [
-        (f"{count:,}", f"{other:,}", shorten(" → ".join(map(str, trace)), 100, placeholder=" …"))
-        for trace, count, other in comparison.values.get("top_variants", ())
-    ]
     numbers = Table("", comparison.numbers(), head=("metric", "released", "halves", "meaning"))
-    variants = Table("Most frequent variants", top, head=("original", "released", "variant"))
     notes = named("counts", [COUNTS[comparison.frequencies]] if comparison.frequencies else [])
     notes += named("note", comparison.remarks)
     if comparison.halves is not None:
         notes.append(("halves", f"{HALVES.lower()}, compared with each other: differences of that size are chance"))
     facts = comparison.as_json() | {"confidential": True, "remarks": list(comparison.remarks)}
-    answer(as_json, facts, CONFIDENTIAL_HEADING, numbers, variants, Table("", words), Table("", notes))
+    answer(as_json, facts, CONFIDENTIAL_HEADING, numbers, Table("", words), Table("", notes))
 
 
 # -------------------------------------------------------------------------------------------------------- research

@@ -8,34 +8,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 import attrs
 import numpy as np
-from markupsafe import Markup
 
 from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, confidential_repr, number_of, shown
-from ..log.abstraction import FULL, Abstraction
+from ..log.abstraction import FULL
 from ..log.log import Log
 from ..log.questions import NO_DETAILS, Details
 from ..log.traces import Activity, Trace
 from ..mechanisms.registry import extension
 from ..outputs.guarantee_file import guarantee_path, measurements_path
-from ..plots.chevrons import chevrons
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, release_graph
 from ..releases.process_map import MapRelease
 from ..releases.release import SEGMENT, Release, VariantRelease, counted_of, details_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.engine import read, segments
-from ..sources.files import RELEASE_SUFFIXES, suffix_of
 from ..sources.reading import DEFAULT_READING, Reading, released_columns
 from ..sources.release_json import MAP_IS_NO_LOG, is_process_map, merged
 from ..trusted.samplers import Seeded, uniform_below
-from ..verification.opened import load, open_measured, open_release, read_release, stated_abstractions, stated_reading
+from ..verification.opened import load, open_release, read_release, stated_reading
 from . import metrics, pm4py_models
 from .details import DetailComparison, compare_details, details_of_halves
-from .metrics import EdgeDifference, fake_activities, sum_by
+from .metrics import fake_activities, sum_by
 
 COUNTS = {
     "": "",
@@ -58,14 +55,12 @@ class Metric:
     Attributes:
         measure: A function of the original and the released variants.
         meaning: What its values mean, in words.
-        original: Whether it compares with the original as it is, or under the abstraction of the release.
         better: Which values are better.
         most_variants: Halves of the original with more variants are not compared: it takes as long as the comparison itself.
     """
 
-    measure: Callable[[Any, Any], Any]
+    measure: Callable[[Any, Any], float]
     meaning: str
-    original: Literal["full", "abstracted"] = "full"
     better: Better = "higher"
     most_variants: float = math.inf
 
@@ -73,12 +68,12 @@ class Metric:
 MOST_VARIANTS = 2000
 """Logs with more variants are compared by transport only where that is asked for."""
 
-_SIMILARITY = partial(Metric, metrics.relative_log_similarity, most_variants=MOST_VARIANTS)
 _DIFFERENCE = partial(Metric, better="lower", most_variants=MOST_VARIANTS)
 METRICS = {
-    "relative_log_similarity": _SIMILARITY("1: the same distribution of variants; 0: maximally different, or empty"),
-    "relative_log_similarity_abstracted": _SIMILARITY(
-        "the same, against the original under the abstraction of the release", original="abstracted"
+    "relative_log_similarity": Metric(
+        metrics.relative_log_similarity,
+        "1: the same distribution of variants; 0: maximally different, or empty",
+        most_variants=MOST_VARIANTS,
     ),
     "absolute_log_difference_length": _DIFFERENCE(
         metrics.absolute_log_difference,
@@ -88,9 +83,6 @@ METRICS = {
         partial(metrics.absolute_log_difference, buffer="penalty"), "the same; an extra case costs a fixed penalty"
     ),
     "case_coverage": Metric(metrics.case_coverage, "share of the original cases whose variant was released"),
-    "case_coverage_abstracted": Metric(
-        metrics.case_coverage, "share of the original cases whose abstracted variant was released", "abstracted"
-    ),
     "variant_coverage": Metric(metrics.variant_coverage, "share of the original variants that were released"),
     "fake_variants": Metric(metrics.fake_variants, "released variants that the original does not have", better="lower"),
     "total_variation_distance": Metric(
@@ -99,17 +91,10 @@ METRICS = {
     "log_size_difference": Metric(
         metrics.log_size_difference, "released cases minus original cases", better="closer to zero"
     ),
-    "directly_follows_difference": Metric(
-        metrics.directly_follows_difference, "directly-follows steps that are lost or new"
-    ),
-    "top_variants": Metric(metrics.top_variants, "the most frequent original variants and their counts in both logs"),
     "fitness": Metric(pm4py_models.fitness, "how much of the original the model of the released log can replay"),
     "precision": Metric(pm4py_models.precision, "how little behaviour beyond the original that model allows"),
 }
-ABSTRACTED_METRICS = tuple(name for name in METRICS if name not in MODEL_METRICS)
-"""The default metrics of a release whose traces were generalised."""
-
-DEFAULT_METRICS = tuple(name for name in ABSTRACTED_METRICS if METRICS[name].original == "full")
+DEFAULT_METRICS = tuple(name for name in METRICS if name not in MODEL_METRICS)
 
 
 def find_metric(name: str) -> Metric:
@@ -117,18 +102,12 @@ def find_metric(name: str) -> Metric:
     if isinstance(name, str) and name in METRICS:
         return METRICS[name]
     metric = extension(name, "travas.metrics", "metric", tuple(METRICS), "follow")
-    if isinstance(metric, Metric):
-        return metric
     if not callable(metric):
         raise ParameterError(f"metric is {shown(name)}, which is not a function", field="metrics")
-    better: Any = getattr(metric, "better", "higher")
-    if better not in get_args(Better):
-        raise ParameterError(
-            f"metric is {shown(name)} with better = {shown(better)}; use one of {', '.join(get_args(Better))}",
-            field="metrics",
-        )
     meaning = (metric.__doc__ or "a metric of another package").strip().split("\n")[0]
-    return Metric(lambda original, released: float(metric(original, released)), meaning, better=better)
+    return Metric(
+        lambda original, released: float(metric(original, released)), meaning, getattr(metric, "better", "higher")
+    )
 
 
 @dataclass(frozen=True)
@@ -144,7 +123,7 @@ class Comparison:
         halves: The same for two random halves of the original: the floor, because differences of that size are chance.
     """
 
-    values: dict[str, Any]
+    values: dict[str, float]
     remarks: tuple[str, ...] = ()
     details: DetailComparison | None = None
     process_map: MapComparison | None = None
@@ -158,19 +137,15 @@ class Comparison:
         parts = [warning(CONFIDENTIAL_HEADING), heading("Comparison with the original log")]
         parts += [table(["Metric", "Value", HALVES, "Meaning"], rows)] if (rows := self.numbers()) else []
         parts += [table(["Compared", "Result", HALVES], facts)] if (facts := self.facts()) else []
-        if ranked := self.values.get("top_variants"):
-            top = [[f"{count:,}", f"{other:,}", Markup(chevrons(trace))] for trace, count, other in ranked]
-            parts += [paragraph("Most frequent original variants"), table(["Original", "Released", "Variant"], top)]
         counts = (f"Counts of the release: {COUNTS[self.frequencies]}",) if self.frequencies else ()
         return fragment([*parts, *(paragraph(f"Note: {remark}.") for remark in (*counts, *self.remarks))])
 
     def numbers(self) -> list[tuple[str, str, str, str]]:
-        """Return the metrics that fit in a line: their names, values, those of the halves, and meanings."""
-        floor = self.halves or Comparison({})
+        """Return the names of metrics, their values, those of the halves, and meanings."""
+        floor = {} if self.halves is None else self.halves.values
         return [
-            (name.replace("_", " "), text, in_one_line(floor.values.get(name)), find_metric(name).meaning)
+            (name.replace("_", " "), _number(value), _number(floor.get(name)), find_metric(name).meaning)
             for name, value in self.values.items()
-            if (text := in_one_line(value))
         ]
 
     def facts(self) -> list[tuple[str, str, str]]:
@@ -188,20 +163,16 @@ class Comparison:
         parts = {"details": self.details, "process_map": self.process_map, "halves": self.halves}
         stated = {name: part.as_json() for name, part in parts.items() if part is not None}
         counts = {"frequencies": self.frequencies} if self.frequencies else {}
-        return {name: _plain(name, value) for name, value in self.values.items()} | stated | counts
+        return self.values | stated | counts
 
 
 HALVES = "Two halves of the original"
 """The heading of the numbers that two random halves of the original reach."""
 
 
-def in_one_line(value: Any) -> str:
-    """Format a value of a metric in one line; empty for tables, and where there is none."""
-    if isinstance(value, EdgeDifference):
-        return f"{len(value.lost):,} lost, {len(value.added):,} new, {value.kept:,} kept"
-    if isinstance(value, int | float):
-        return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-    return ""
+def _number(value: float | None) -> str:
+    """Format a value of a metric; empty where there is none."""
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 
 @dataclass(frozen=True)
@@ -214,8 +185,6 @@ class MapComparison:
         total_variation: The distance of the shares of pairs: 0 the same, 1 nothing in common.
         false_pairs: The number of pairs that no case has.
         coverage: The share of the pairs whose interval contains the true number; None for a map without pairs.
-        fitness: How much of the original the model of the map can replay; None if it was not asked for.
-        precision: How little behaviour beyond the original that model allows; None if it was not asked for.
     """
 
     count_error: float
@@ -223,8 +192,6 @@ class MapComparison:
     total_variation: float
     false_pairs: int
     coverage: float | None = None
-    fitness: float | None = None
-    precision: float | None = None
 
     __repr__ = confidential_repr
 
@@ -242,8 +209,6 @@ class MapComparison:
         ]
         if self.coverage is not None:
             words.append(("95 % intervals", f"{self.coverage:.0%} contain the true number"))
-        if self.fitness is not None:
-            words.append(("model", f"fitness {self.fitness:.3f}, precision {self.precision:.3f}"))
         return words
 
 
@@ -263,8 +228,8 @@ def compare(
         metrics: The names of the metrics; by default all that do not need pm4py, and those of times and attributes of a
             synthetic log. A process map has its own measures, and `fitness` and `precision` of its model.
         reading: How the original log is read. What it leaves at the default is as the release or its guarantee file states.
-            The release of a segment is compared with the cases of this segment. Metrics named `…_abstracted` use the
-            original under the abstraction of the reading or of the release, all others the original.
+            The release of a segment is compared with the cases of this segment. A log is compared with all of the original
+            unless the reading has an abstraction, a map with the original under the abstraction of its release.
         watch: Called with the phase and its share.
 
     Returns:
@@ -288,9 +253,8 @@ def compare(
                 field="metrics",
             )
         cases = _read_original(original, read_as, made.segment, NO_DETAILS, progress)
-        before = made.source.abstractions[0].of(cases)
         watch("measuring", 0.0)
-        return _of_map(before, made.source, names or ())
+        return _of_map(made.source.abstractions[0].of(cases), made.source, names or ())
     details = NO_DETAILS
     if names is None and read_as.abstraction == FULL and isinstance(made.source, SyntheticRelease):
         details = details_of(made.source.mechanism)
@@ -298,35 +262,27 @@ def compare(
         details = details if original.totals is not None and original.totals.details.covers(details) else NO_DETAILS
     elif isinstance(original, Release | Mapping | list):
         details = NO_DETAILS
-    rules = made.abstractions if read_as.abstraction == FULL else (read_as.abstraction,)
-    before = _read_original(original, read_as, made.segment, details, progress)
+    before = read_as.abstraction.of(_read_original(original, read_as, made.segment, details, progress))
     watch("reading the released log", 0.0)
     after = _variants_of(made.source, attrs.evolve(read_as, abstraction=FULL))
     watch("measuring", 0.0)
-    usual = DEFAULT_METRICS if set(rules) == {FULL} else ABSTRACTED_METRICS
-    values, floor = _values(usual if names is None else names, before, after, rules)
+    values, floor = _values(DEFAULT_METRICS if names is None else names, before, after)
     both = None if details == NO_DETAILS else compare_details(before, made.source)
     halves = None if both is None else details_of_halves(before, made.source)
     return Comparison(values, _remarks(before, after), both, None, made.frequencies, Comparison(floor, details=halves))
 
 
-def _values(
-    names: Sequence[str], before: Log, after: Log, rules: Sequence[Abstraction]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values of metrics, and those that are numbers of two random halves of the original."""
+def _values(names: Sequence[str], before: Log, after: Log) -> tuple[dict[str, float], dict[str, float]]:
+    """The values of metrics, and those of two random halves of the original."""
     selected = {name: find_metric(name) for name in names}
-    against: dict[str, Log] = {"full": before}
-    if any(metric.original == "abstracted" for metric in selected.values()):
-        against["abstracted"] = abstracted(before, after, rules)
-    values = {name: metric.measure(against[metric.original], after) for name, metric in selected.items()}
-    halves = {name: _halves(log) for name, log in against.items()}
-    floor = {}
-    for name, metric in selected.items():
-        one, other = halves[metric.original]
-        few = max(len(one), len(other)) <= metric.most_variants
-        if one and other and few and isinstance(values[name], int | float):
-            floor[name] = metric.measure(one, other)
-    return values, floor
+    values = {name: metric.measure(before, after) for name, metric in selected.items()}
+    one, other = _halves(before)
+    size = max(len(one), len(other)) if one and other else math.inf
+    return values, {
+        name: metric.measure(one, other)
+        for name, metric in selected.items()
+        if size <= metric.most_variants and math.isfinite(size)
+    }
 
 
 def _halves(log: Log) -> tuple[dict[Trace, int], dict[Trace, int]]:
@@ -353,12 +309,11 @@ def _remarks(before: Log, after: Log) -> tuple[str, ...]:
 
 
 def _of_map(before: Log, released: MapRelease, names: Sequence[str]) -> Comparison:
-    compared = compare_map(before, released)
-    if names:
-        fitness, precision = pm4py_models.map_fitness_and_precision(before, released)
-        compared = replace(compared, fitness=fitness, precision=precision)
+    models = pm4py_models.map_fitness_and_precision(before, released) if names else ()
+    values = {name: value for name, value in zip(MODEL_METRICS, models, strict=False) if name in names}
     one, other = (cases_of_pairs(half) for half in _halves(before))
-    return Comparison({}, process_map=compared, halves=Comparison({}, process_map=_distances(one, other)))
+    halves = Comparison({}, process_map=_distances(one, other))
+    return Comparison(values, process_map=compare_map(before, released), halves=halves)
 
 
 StepPair = tuple[Activity | None, Activity | None]
@@ -396,38 +351,6 @@ def cases_of_pairs(log: Log | Mapping[Trace, int]) -> Counter[StepPair]:
     )
 
 
-def abstracted(original: Log, released: Log, abstractions: Sequence[Abstraction]) -> Log:
-    """Return the original as a release under these rules represents it. Confidential.
-
-    Every case is generalised by the first rule that yields a released trace; a case without one, by the last rule that
-    covers any case.
-    """
-    there = set(released.traces(range(len(released))))
-    rungs = np.full(len(original), -1)  # of each variant, the first rule that yields a released trace
-    keys = [rule.grouped(original) for rule in abstractions]
-    traces = [grouped.variants.traces(range(len(grouped.variants))) for grouped in keys]
-    for index, grouped in reversed(list(enumerate(keys))):
-        rungs[grouped.among(np.flatnonzero([trace in there for trace in traces[index]]))] = index
-    rungs[rungs < 0] = rungs.max() if (rungs >= 0).any() else len(keys) - 1
-    counts = sum_by(
-        row
-        for index, grouped in enumerate(keys)
-        for row in zip(
-            traces[index], grouped.counts(np.where(rungs == index, original.counts, 0)).tolist(), strict=True
-        )
-    )
-    return Log.from_mapping(+counts, original.columns)
-
-
-def _plain(name: str, value: Any) -> Any:
-    if isinstance(value, EdgeDifference):
-        edges = {key: [[*edge, count] for edge, count in asdict(value)[key].items()] for key in ("lost", "added")}
-        return edges | {"kept": value.kept}
-    if name == "top_variants":
-        return [{"activities": trace, "original": count, "released": other} for trace, count, other in value]
-    return value
-
-
 # -------------------------------------------------------------------------------------------------- the two logs
 
 
@@ -437,36 +360,31 @@ class _Released:
 
     source: Any
     reading: Reading | None = None
-    abstractions: tuple[Abstraction, ...] = (FULL,)
     frequencies: str = ""
     segment: str = ""
 
     @classmethod
     def of(cls, released: Any) -> _Released:
-        if isinstance(released, str | Path) and (opened := _opened(Path(released))) is not None:
-            released = opened
-        if isinstance(released, Release):
-            counts = released.frequencies if isinstance(released, VariantRelease) else ""
-            reading = None if released.reading is None else Reading.from_description(released.reading)
-            return cls(released, reading, released.used_abstractions, counts, released.segment)
-        if not isinstance(released, str | Path) or not guarantee_path(Path(released)).is_file():
+        if isinstance(released, str | Path) and (guarantee := guarantee_path(Path(released))).is_file():
+            path = Path(released)
+            if not measurements_path(path).is_file():
+                return cls._of_log(path, load(guarantee), guarantee)
+            released = open_release(path)
+        if not isinstance(released, Release):
             return cls(released)
-        path = guarantee_path(Path(released))
-        stated = load(path)
+        reading = None if released.reading is None else Reading.from_description(released.reading)
+        counts = released.frequencies if isinstance(released, VariantRelease) else ""
+        return cls(released, reading, counts, released.segment)
+
+    @classmethod
+    def _of_log(cls, path: Path, stated: dict[str, Any], guarantee: Path) -> _Released:
+        """An event log without its measurements."""
         if is_process_map(stated):
-            raise LogError(f"{released}: only the .json file of a process map can be compared; use it")
-        is_log = stated.get("kind", "variants") == "variants"
-        frequencies = str(stated["release"].get("frequencies", "")) if is_log else ""
-        segment = str((stated["release"].get("notices") or {}).get(SEGMENT, ""))
-        return cls(released, stated_reading(stated, path), stated_abstractions(stated, path), frequencies, segment)
-
-
-def _opened(path: Path) -> Release | None:
-    """The release of a file with measurements, in it or beside it; None for variants, and for logs of other tools."""
-    if suffix_of(path, RELEASE_SUFFIXES):
-        return open_measured(path)
-    has_measurements = measurements_path(path).is_file() and guarantee_path(path).is_file()
-    return open_release(path) if has_measurements else None
+            raise LogError(f"{path}: only the .json file of a process map can be compared; use it")
+        content, facts = read_release(path), stated["release"]
+        log = Log.from_mapping(merged(content.variants, content.counts), content.columns)
+        segment = str((facts.get("notices") or {}).get(SEGMENT, ""))
+        return cls(log, stated_reading(stated, guarantee), str(facts.get("frequencies", "")), segment)
 
 
 def _read_original(
@@ -496,9 +414,6 @@ def released_variants(released: Any, reading: Reading = DEFAULT_READING) -> Log:
 
 
 def _variants_of(released: Any, reading: Reading) -> Log:
-    if isinstance(released, str | Path) and guarantee_path(Path(released)).is_file():
-        content = read_release(Path(released))
-        return Log.from_mapping(merged(content.variants, content.counts), content.columns)
     reading = attrs.evolve(reading, unit=None, max_cases=None, counted=None, by=None, segments=(), details=NO_DETAILS)
     ours = Reading(activity=released_columns(reading.activity) if reading.activity else ())
     try:

@@ -45,13 +45,6 @@ from .compare import METRICS, MODEL_METRICS, find_metric
 ORIGINAL = "original"
 """The label of the original log compared with itself, which no release can exceed."""
 
-NUMBERS = tuple(
-    name
-    for name, metric in METRICS.items()
-    if name not in ("directly_follows_difference", "top_variants") and metric.original == "full"
-)
-"""Metrics with a numeric value."""
-
 _SECTIONS = ("logs", "mechanisms", "metrics", "epsilon", "delta", "data")
 _NO_VARIANTS = {"details", "period", "times", "attributes", "counted"}  # no metric of variants can judge these options
 _READING = [field.name for field in attrs.fields(Reading) if field.name not in _NO_VARIANTS]
@@ -264,8 +257,6 @@ def _entry(label: str, given: Any, content: Mapping[str, Any], logs: list[str]) 
 
 def _metrics(given: Mapping[str, Any]) -> Mapping[str, int]:
     for name, runs in given.items():
-        if name in METRICS and name not in NUMBERS:
-            raise LogError(f"metric is {name!r}, which is not numeric; available: {', '.join(NUMBERS)}")
         find_metric(name)
         whole_number(runs, f"the runs of {name}", 1, 100_000)
     return given

@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -22,7 +20,6 @@ from ..trusted.samplers import Floats
 
 Buffer = Literal["length", "penalty"]
 Counts = Mapping[Trace, int]
-ActivityPair = tuple[Activity, Activity]
 Key = TypeVar("Key", bound=Hashable)
 
 _PENALTY = 10
@@ -154,39 +151,12 @@ def fake_variants(original: Any, released: Any) -> int:
     return sum(trace not in before for trace in after)
 
 
-@dataclass(frozen=True)
-class EdgeDifference:
-    """Directly-follows edges with their frequencies: in the original only, and in the released log only."""
-
-    lost: dict[ActivityPair, int]
-    added: dict[ActivityPair, int]
-    kept: int
-
-
-def directly_follows_difference(original: Any, released: Any) -> EdgeDifference:
-    """Return the directly-follows edges that disappear and those that appear."""
-    logs = both(original, released)
-    before, after = (sum_by((edge, n) for trace, n in log.items() for edge in pairwise(trace)) for log in logs)
-    return EdgeDifference(
-        lost={edge: count for edge, count in before.most_common() if edge not in after},
-        added={edge: count for edge, count in after.most_common() if edge not in before},
-        kept=len(before.keys() & after.keys()),
-    )
-
-
 def sum_by(numbers: Iterable[tuple[Key, int]]) -> Counter[Key]:
     """Return the sum of the numbers of every key."""
     sums: Counter[Key] = Counter()
     for key, number in numbers:
         sums[key] += number
     return sums
-
-
-def top_variants(original: Any, released: Any, number: int = 10) -> list[tuple[Trace, int, int]]:
-    """Return the most frequent original variants with their counts in both logs."""
-    before, after = both(original, released)
-    ranked = sorted(before.items(), key=lambda item: (-item[1], item[0]))[:number]
-    return [(trace, count, after.get(trace, 0)) for trace, count in ranked]
 
 
 # ------------------------------------------------------------------------------------------------------ both logs

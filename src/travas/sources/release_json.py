@@ -18,7 +18,9 @@ from .files import unopened
 FORMAT, VERSION = "travas release", 1
 """What every `.json` release states about its form."""
 
-MAP_IS_NO_LOG = "a process map has no traces; use its pairs, or compare it with: travas compare LOG map.json"
+MAP_IS_NO_LOG = (
+    "a process map has no traces; use its pairs, or compare it, with its guarantee: travas compare LOG map.json"
+)
 
 
 def read_release(path: Path) -> Log:
