@@ -90,3 +90,8 @@ def test_quality_has_an_interval_for_every_value() -> None:
     assert {value for name, value in rows if name == "age"} == {
         "below 0", "0 to 20", "20 to 40", "40 to 60", "60 to 80", "from 80", None,
     }  # fmt: skip
+
+
+def test_public_values_and_bins_may_be_stated_as_text() -> None:
+    stated = Synthesis(1, "1e-6", attributes=["sex=f|m", "age=0,20,40"]).attributes
+    assert stated == (Attribute("sex", values=["f", "m"]), Attribute("age", bins=[0, 20, 40]))

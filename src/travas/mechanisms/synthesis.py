@@ -115,7 +115,7 @@ def _event_attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]
 
 
 def _attribute(value: Any, field: str) -> Attribute:
-    return Attribute(value) if isinstance(value, str) else from_plain(value, Attribute, field)
+    return Attribute.parse(value) if isinstance(value, str) else from_plain(value, Attribute, field)
 
 
 def _option(value: Any, kind: type[Value], name: str) -> Value | None:

@@ -30,13 +30,12 @@ if TYPE_CHECKING:
     from ..releases.synthetic_log import SyntheticRelease
 
 _CONTENT: dict[explain.Released, str] = {
-    "variants of the log": "sequences of activities of the original log, with numbers of {noun}. It is not a copy of the "
-    "log: cases are renumbered, and rare sequences are missing.",
-    "any sequence": "sequences of activities, with numbers of {noun}. It is not a copy of the log: cases are renumbered, "
-    "rare sequences are missing, and some need not occur in the original log.",
-    "generated traces": f"a synthetic log. It is no copy of the log: no case in it is a real case. {explain.SYNTHETIC}",
-    "pairs of activities": "a process map. It is not a copy of the log: it has no cases and no sequences, and rare pairs "
-    f"are missing. {explain.PROCESS_MAP}",
+    "variants of the log": "It contains sequences of activities of the original log, with numbers of {noun}. It is not a copy "
+    "of the log: cases are renumbered, and rare sequences are missing.",
+    "any sequence": "It contains sequences of activities, with numbers of {noun}. It is not a copy of the log: cases are "
+    "renumbered, rare sequences are missing, and some need not occur in the original log.",
+    "generated traces": f"{explain.SYNTHETIC} No case in it is a real case.",
+    "pairs of activities": f"{explain.PROCESS_MAP} It has no cases and no sequences, and rare pairs are missing.",
 }
 
 
@@ -66,7 +65,7 @@ def readme_text(release: Release, path: Path, about: Sequence[str] = ()) -> str:
         f"{guarantee_path(path).name}: its guarantee, for programs.",
         *about,
         "",
-        f"It contains {_CONTENT[explain.released_by(mechanism)].format(noun=count_noun(mechanism))}",
+        _CONTENT[explain.released_by(mechanism)].format(noun=count_noun(mechanism)),
         *([segment] if release.segment else []),
         *_about_events(release, path),
         *explain.service_in_words(mechanism),
