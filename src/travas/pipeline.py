@@ -33,11 +33,10 @@ from .log.options import SERVICE_TIMES, TimesRule
 from .mechanisms.mechanism import Mechanism, check_log, protecting
 from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
-from .outputs.write import ReservedRelease, check_output, reserved_release, segment_path
+from .outputs.write import ReservedRelease, reserved_release, segment_path
 from .releases.release import (
     KINDS,
     Frequencies,
-    Profile,
     Release,
     VariantRelease,
     check_columns,
@@ -73,7 +72,6 @@ _CHOICES = {
     "guarantee": GuaranteeRule,
     "times": TimesRule,
     "frequencies": Frequencies,
-    "profile": Profile,
 }
 _TYPES: dict[str, tuple[Any, str]] = {
     "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
@@ -99,7 +97,6 @@ class Request:
         output: The file to write; None keeps the release in memory.
         existing: What to do if `output` exists.
         frequencies: Which counts go into an event log.
-        profile: For which program a table is written.
         times: Whether a log without a timestamp column is refused by a mechanism that measures times, or released without
             them. Decided by the columns of the log, never by values.
         ledger: Where the release is charged; None charges nothing.
@@ -117,7 +114,6 @@ class Request:
     output: Path | None = None
     existing: Existing = "fail"
     frequencies: Frequencies = "estimated"
-    profile: Profile = "travas"
     times: TimesRule = "required"
     ledger: Ledger | None = None
     dataset: str | None = None
@@ -281,14 +277,14 @@ def _targets(request: Request) -> tuple[Path, ...]:
         return ()
     if request.reading.by is None:
         return (request.output,)
-    form = kind_of(request.mechanism), request.profile
-    return tuple(segment_path(request.output, value, *form) for value in request.reading.segments)
+    kind = kind_of(request.mechanism)
+    return tuple(segment_path(request.output, value, kind) for value in request.reading.segments)
 
 
 @contextmanager
 def _reserved(request: Request) -> Iterator[list[ReservedRelease]]:
     """Hold the names of the outputs until the end: another run to the same names is refused before its charge."""
-    form = request.existing, kind_of(request.mechanism), request.profile
+    form = request.existing, kind_of(request.mechanism)
     with ExitStack() as held:
         yield [held.enter_context(reserved_release(target, *form)) for target in _targets(request)]
 
@@ -319,8 +315,7 @@ def _check(request: Request) -> None:
         )
     _check_period(request)
     for target in _targets(request):
-        check_output(target, request.existing, kind_of(request.mechanism), request.profile)
-        log = [request.source] if isinstance(request.source, str | Path) else []
+        log = request.source if isinstance(request.source, str | Path) else None
         check_not_input(target, log, None if request.ledger is None else request.ledger.path)
     # numpy ends the process if it lacks memory at its first use, so use it before the charge
     import numpy as np

@@ -154,7 +154,7 @@ def test_without_a_period_it_is_the_last_whose_grace_period_has_passed() -> None
 
 
 def test_a_project_without_periods_releases_the_whole_log(travas: Run, folder: Path) -> None:
-    stated = ("--reason", "x", "--set", "output=release.csv", "--profile", "pm4py")
+    stated = ("--reason", "x", "--set", "output=release.csv", "--frequencies", "noisy")
     ran = travas("doctor", "clinic.csv", "-o", "travas.toml", *stated)
     assert ran.code == 0 and not tomllib.loads((folder / "travas.toml").read_text())["period"]
     for setting in ("every=month", "grace=7d", "period=2026-01"):  # every month the whole log: all of these add up
@@ -164,7 +164,7 @@ def test_a_project_without_periods_releases_the_whole_log(travas: Run, folder: P
         assert ran.code == 2 and "end_activity" in ran.err and not (folder / "no.toml").exists()
     assert travas("release").code == 0
     facts = json.loads((folder / "releases" / "whole-log" / "release.csv.guarantee.json").read_text())["release"]
-    assert facts["profile"] == "pm4py"
+    assert facts["frequencies"] == "noisy"
     assert travas("release").code == 2
 
 

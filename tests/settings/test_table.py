@@ -14,7 +14,7 @@ from travas.log.options import Resolution
 from travas.mechanisms import MECHANISMS
 from travas.mechanisms.registry import options_of
 from travas.pipeline import GuaranteeRule, Request
-from travas.releases.release import Frequencies, Profile
+from travas.releases.release import Frequencies
 from travas.settings.table import BY_NAME, SETTINGS, setting
 from travas.sources.files import Format
 from travas.sources.period import Calendar
@@ -81,7 +81,7 @@ LITERALS = {
     "format": Format, "order": Order, "on_missing": OnMissing, "duplicate_cases": DuplicateCases, "lifecycle": Lifecycle,
     "decimal": Decimal,
     "duplicate_events": DuplicateEvents, "guarantee": GuaranteeRule, "resolution": Resolution, "frequencies": Frequencies,
-    "profile": Profile, "every": Calendar,
+    "every": Calendar,
 }  # fmt: skip
 
 

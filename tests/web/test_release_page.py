@@ -227,7 +227,7 @@ def test_every_setting_is_on_the_page_or_is_left_out_on_purpose(browser: TestCli
             browser.post(f"/release/{draft.id}", data={"kind": kind}, headers=HX)
             browser.post(f"/release/{draft.id}", data={"mechanism": mechanism}, headers=HX)
             names |= set(re.findall(r'name="(\w+)"', browser.get(f"/release/{draft.id}").text))
-    left_out = {*NOT_HERE, "output", "folder", "ledger", "policy", "profile", "every"}
+    left_out = {*NOT_HERE, "output", "folder", "ledger", "policy", "every"}
     assert {each.name for each in SETTINGS} - names == left_out
 
 

@@ -124,7 +124,7 @@ def _verified(release: Path, project: Project, kind: Kind) -> Any:
     from ..verification.opened import open_release
     from ..verification.verify import verify
 
-    if stated := [name for name in project.values if name not in ("output", "profile")]:
+    if stated := [name for name in project.values if name != "output"]:
         raise ParameterError(f"--from reads no log and charges nothing; remove {stated[0]}")
     project.required("output")
     with progress("verifying the release"):
@@ -140,11 +140,10 @@ def _write_again(made: Any, release: Path, project: Project, force: bool, as_jso
     from ..outputs.inputs import check_not_same
     from ..outputs.readme_file import release_files
     from ..outputs.write import write_release
-    from ..releases.release import check_profile
     from .output import release_facts, release_parts
 
     kind, output = kind_of(made.mechanism), project.path(project.required("output"))
     files = release_files(release, kind)
     check_not_same(release_files(output, kind), files, "the release that is read, or one of its files")
-    write_release(made, output, existing(force), check_profile(project.stated("profile", "travas")))
+    write_release(made, output, existing(force))
     answer(as_json, release_facts(made, output, None), *release_parts(made, output, None))

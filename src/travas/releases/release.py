@@ -57,9 +57,6 @@ Frequencies = Literal["estimated", "spread", "noisy"]
 """Which counts an event log contains: the best estimate of a variant's own cases; that and a share of the missing cases,
 for similarity studies; or the noisy count. See docs/mechanisms/frequencies.md."""
 
-Profile = Literal["travas", "pm4py"]
-"""For which program a table is written."""
-
 RULE = "case:travas:abstraction"
 """The column that names the rule by which a case was generalised, if there are rules; in XES an attribute of the trace."""
 
@@ -170,12 +167,6 @@ def check_frequencies(value: str) -> Frequencies:
     return cast(Frequencies, value)
 
 
-def check_profile(value: str) -> Profile:
-    """Check for which program a table is written, before anything is spent."""
-    check_choice(value, Profile, "profile")
-    return cast(Profile, value)
-
-
 def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
     """Refuse activity columns that a table of the release cannot have, before anything is spent."""
     if kind_of(mechanism) not in EVENT_LOGS:
@@ -270,20 +261,17 @@ class Release:
         """
         return self.to_pandas()
 
-    def write(
-        self, path: str | Path, existing: Literal["fail", "replace"] = "fail", profile: Profile = "travas"
-    ) -> Path:
+    def write(self, path: str | Path, existing: Literal["fail", "replace"] = "fail") -> Path:
         """Write the release, its guarantee file, `PATH.guarantee.json`, and `PATH.README.txt`.
 
         Args:
             path: A `.xes`, `.xes.gz`, `.csv`, `.csv.gz`, `.parquet` or `.json` file.
             existing: `"fail"` refuses existing files; `"replace"` replaces them.
-            profile: `"pm4py"` writes a `.csv`, `.csv.gz` or `.parquet` file with times in UTC and no empty text.
 
         Returns:
             The path of the release.
         """
-        return cast(Path, later("outputs.write", "write_release")(self, Path(path), existing, profile))
+        return cast(Path, later("outputs.write", "write_release")(self, Path(path), existing))
 
     def draw(self, path: str | Path) -> Path:
         """Draw the process of what was released, as the page of a map shows it at first.

@@ -26,11 +26,11 @@ def segments_beside(guarantee: Path, release: Path) -> tuple[tuple[str, ReportCo
     if reading is None or reading.by is None:
         return ()
     facts = stated["release"]
-    form, suffix = (stated["kind"], facts.get("profile", "travas")), "." + facts["format"]
+    kind, suffix = stated["kind"], "." + facts["format"]
     value = reading.segments[reading.named_segments.index(facts["notices"][SEGMENT])]
-    ending = segment_path(Path("x" + suffix), value, *form).name.removeprefix("x")
+    ending = segment_path(Path("x" + suffix), value, kind).name.removeprefix("x")
     whole = release.with_name(release.name.removesuffix(ending) + suffix)
-    files = {other: segment_path(whole, other, *form) for other in reading.segments}
+    files = {other: segment_path(whole, other, kind) for other in reading.segments}
     found = {other: file for other, file in files.items() if file.is_file() and guarantee_path(file).is_file()}
     return tuple((other, read_content(guarantee_path(file), file)) for other, file in found.items())
 

@@ -346,7 +346,7 @@ class Project:
             policy=self.policy(),
             approval=Approval(self.stated("reason"), self.stated("signed_off_by")),
             about=self.about,
-            **self._stated(("frequencies", "profile", "dataset", "guarantee")),
+            **self._stated(("frequencies", "dataset", "guarantee")),
         )
 
 

@@ -14,14 +14,14 @@ from ..log.abstraction import Abstraction
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
-from ..releases.release import SEGMENT, check_frequencies, check_profile, kind_of, name_of
+from ..releases.release import SEGMENT, check_frequencies, kind_of, name_of
 from ..sources.reading import implied_assumptions
 from ..sources.release_json import texts_of
 from ..trusted.guarantee import Standing
 from .opened import check_digest, load, stated_reading
 from .rewritten import check_content
 
-_FACTS = {"format", "frequencies", "profile", "notices", "abstractions", "sha256", "measurements", "assumptions"}
+_FACTS = {"format", "frequencies", "notices", "abstractions", "sha256", "measurements", "assumptions"}
 """What a guarantee file states about the file of its release."""
 
 DIGEST_ONLY = "only the digest of this file was checked: its measurements, which a .json file has, are not with it"
@@ -67,7 +67,6 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         rebuilt = from_description(stated["description"])
         reading, described = stated_reading(stated, path), stated["reading"]
         facts = stated["release"]
-        check_profile(facts.get("profile", "travas"))
         check_frequencies(facts["frequencies"])
         if unknown := set(facts) - _FACTS:
             raise ParameterError(f"release has an unknown field {min(unknown)[:40]!r}", field="guarantee")

@@ -220,7 +220,7 @@ class Drafts:
             if key in values:
                 words = f"{key} is for travas release: the web app makes one release at a time, with a guarantee"
                 raise ParameterError(f"{name[:200]}: {words}", field="log")
-        kept = {key: value for key, value in values.items() if key not in (*FILES, "profile", "every")}
+        kept = {key: value for key, value in values.items() if key not in (*FILES, "every")}
         draft.project, draft.has_kind = Project(references="refuse").with_values(kept), True
 
     def close(self) -> None:

@@ -44,7 +44,7 @@ KINDS: Mapping[Kind, tuple[str, str]] = {
 """What a release is for, and what it is called."""
 
 _MAIN = (*COLUMNS, "unit", "max_cases", "epsilon", "dataset", "stated_cases")
-EXPERT = tuple(each for each in SETTINGS if each.name not in (*_MAIN, *FILES, *NOT_HERE, "profile", "every"))
+EXPERT = tuple(each for each in SETTINGS if each.name not in (*_MAIN, *FILES, *NOT_HERE, "every"))
 """The settings in the drawer."""
 
 _SHOWN = tuple(each for each in SETTINGS if each in EXPERT or each.name in _MAIN)
