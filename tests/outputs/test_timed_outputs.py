@@ -130,8 +130,6 @@ def test_starts_keep_the_hours_of_rules() -> None:
 def test_starts_are_verified(paired: SyntheticRelease, tmp_path: Path, suffix: str) -> None:
     path = paired.write(tmp_path / f"log{suffix}")
     verify(guarantee_path(path), path)
-    if suffix == ".csv":
-        verify(guarantee_path(path), paired.write(path, "replace", profile="pm4py"))
 
 
 def test_pm4py_sees_starts_and_completions_in_order(paired: SyntheticRelease, tmp_path: Path) -> None:

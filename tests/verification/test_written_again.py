@@ -118,9 +118,6 @@ LOGS: dict[str, Callable[[], Release]] = {
         epsilon=8, delta="1e-3", times=None, attributes=list(ODD_COLUMNS),
     ),
 } | {f"column {name!r}": partial(named, name) for name in ODD_COLUMNS[3:6]}  # fmt: skip
-FORMATS = [(suffix, "travas") for suffix in WRITERS] + [
-    (".csv", "pm4py"), (".csv.gz", "pm4py"), (".parquet", "pm4py"),
-]  # fmt: skip
 
 
 def signed(release: Path) -> tuple[Path, Path]:
@@ -135,8 +132,8 @@ def signed(release: Path) -> tuple[Path, Path]:
 @pytest.mark.parametrize("name", LOGS)
 def test_an_honest_event_log_verifies_in_every_format(name: str, tmp_path: Path) -> None:
     release = LOGS[name]()
-    for suffix, profile in FORMATS:
-        path = release.write(tmp_path / f"{profile}{suffix}", profile=profile)  # type: ignore[arg-type]
+    for suffix in WRITERS:
+        path = release.write(tmp_path / f"r{suffix}")
         assert verify(guarantee_path(path), path).digest_checked
         if suffix.endswith(".gz"):  # compressed by another program
             path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), 9))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 ESCAPED = "travas:names"
-"""The attribute of an XES log in which some names are escaped; without it, names are unchanged."""
+"""The attribute of an XES log whose names are escaped; without it, names are unchanged."""
 
 NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """A regular expression for the characters that XML cannot represent."""

@@ -142,21 +142,15 @@ def atomic_output(path: Path, existing: Existing) -> Iterator[Path]:
 
 def check_target(path: Path, existing: Existing) -> None:
     """Raise OutputError if a file cannot be written, without changing anything."""
-    if "\0" in str(path) or not is_encodable(str(path)):
+    if not is_encodable(str(path)):
         raise OutputError(f"{str(path)!r}: no file can have this name; use another name", field="output")
     with writing(path):
         if not path.parent.is_dir():
             raise OutputError(f"{path}: the directory {str(path.parent)!r} is missing; create it first", field="output")
-        if path.is_dir():
-            raise OutputError(f"{path}: is a directory; use a file name", field="output")
         if path.exists() and not path.is_file():
             raise OutputError(f"{path}: is not an ordinary file; use a file name", field="output")
         if existing == "fail" and os.path.lexists(path):
             raise OutputError(f"{path}: already exists; use another name, or set existing='replace'", field="existing")
-        if not os.access(path.parent, os.W_OK | os.X_OK):
-            raise OutputError(
-                f"{path}: no permission to write to {str(path.parent)!r}; use another one", field="output"
-            )
 
 
 def cannot_write(path: Path, error: Exception) -> OutputError:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..log.plain import plain
 from ..mechanisms.mechanism import parameters_of
@@ -15,20 +13,13 @@ from ..sources.release_json import FORMAT, VERSION
 from ..trusted.numbers import as_text
 from .guarantee_file import describe_unit
 
-QUARTILES = ("lower_quartile", "median", "upper_quartile")
-"""The quartiles of durations, in seconds."""
-
 if TYPE_CHECKING:
-    from ..releases.map_numbers import Quartiles
-    from ..releases.process_map import MapActivity, MapPair, MapRelease
+    from ..releases.process_map import MapRelease
     from ..releases.synthetic_log import SyntheticRelease
-    from ..synthesis.measurements import MeasuredNumber
 
 
-def write_json(release: Release, path: Path) -> None:
-    with path.open("w", encoding="utf-8") as out:
-        json.dump(json_content(release), out, ensure_ascii=True)
-        out.write("\n")
+def write_json(release: Release, out: BinaryIO) -> None:
+    out.write(json.dumps(json_content(release)).encode() + b"\n")
 
 
 def json_content(release: Release) -> dict[str, Any]:
@@ -56,14 +47,16 @@ def json_content(release: Release) -> dict[str, Any]:
 def _of_variants(release: VariantRelease) -> dict[str, Any]:
     estimate = release.estimate
     return {
-        "missing_cases": _with_interval(estimate.missing_cases, estimate.missing_cases_interval),
-        "missing_variants": _with_interval(estimate.missing_variants, estimate.missing_variants_interval),
+        "missing_cases": _rounded(estimate.missing_cases),
+        "missing_cases_interval": _rounded(estimate.missing_cases_interval),
+        "missing_variants": _rounded(estimate.missing_variants),
+        "missing_variants_interval": _rounded(estimate.missing_variants_interval),
         "cases": release.cases,
         "variants": release.variants,
         "rungs": release.rungs,
         "counts": release.counts,
         "noisy": release.noisy,
-        "estimated": [round(count, 3) for count in estimate.counts],
+        "estimated": _rounded(estimate.counts, 3),
         "intervals": estimate.intervals,
     }
 
@@ -81,11 +74,11 @@ def _of_synthetic_log(release: SyntheticRelease) -> dict[str, Any]:
 
 def _of_process_map(release: MapRelease) -> dict[str, Any]:
     return _of_measured(release) | {
-        "total": _measured_as_json(release.total),
-        "expected_false_pairs": round(release.expected_false_pairs, 3),
-        "activities": [_activity_as_json(activity) for activity in release.activities],
-        "pairs": [_pair_as_json(pair) for pair in release.pairs],
-        "throughput": _quartiles_as_json(release.throughput),
+        "total": _rounded(release.total),
+        "expected_false_pairs": _rounded(release.expected_false_pairs, 3),
+        "activities": _rounded(release.activities),
+        "pairs": _rounded(release.pairs),
+        "throughput": _rounded(release.throughput),
         "measurements": plain(release.measurements),
     }
 
@@ -107,33 +100,11 @@ _FIELDS: dict[Kind, Callable[[Any], dict[str, Any]]] = {
 }
 
 
-def _with_interval(value: float | None, interval: tuple[float, float] | None) -> dict[str, float] | None:
-    if value is None or interval is None:
-        return None
-    return {"estimate": round(value, 1), "low": round(interval[0], 1), "high": round(interval[1], 1)}
-
-
-def _measured_as_json(number: MeasuredNumber | None) -> dict[str, float] | None:
-    """Rounded to tenths, intervals outwards."""
-    if number is None:
-        return None
-    return {"cases": round(number.value, 1), "low": math.floor(number.low), "high": math.ceil(number.high)}
-
-
-def _quartiles_as_json(quartiles: Quartiles | None) -> dict[str, float] | None:
-    return None if quartiles is None else {name: round(getattr(quartiles, name), 1) for name in QUARTILES}
-
-
-def _activity_as_json(one: MapActivity) -> dict[str, Any]:
-    service = {} if one.service is None else {"service": _quartiles_as_json(one.service)}
-    numbers = {"present": _measured_as_json(one.present), "repeated": _measured_as_json(one.repeated)}
-    return {"activity": one.activity} | numbers | service
-
-
-def _pair_as_json(pair: MapPair) -> dict[str, Any]:
-    before, after = (
-        {"kind": node.kind} if node.activity is None else {"kind": node.kind, "activity": node.activity}
-        for node in (pair.before, pair.after)
-    )
-    numbers = _measured_as_json(pair.cases) or {}
-    return {"before": before, "after": after, **numbers, "duration": _quartiles_as_json(pair.duration)}
+def _rounded(value: Any, digits: int = 1) -> Any:
+    """A value as JSON has it, with rounded numbers."""
+    content = plain(value)
+    if isinstance(content, dict):
+        return {name: _rounded(part, digits) for name, part in content.items()}
+    if isinstance(content, list):
+        return [_rounded(part, digits) for part in content]
+    return round(content, digits) if isinstance(content, float) else content

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import OutputError
 from ..explain import in_a_phrase
@@ -18,10 +18,13 @@ from ..releases.process_map import MapNode, MapPair, MapRelease, map_release
 from ..releases.release import STANDING, Release
 from ..trusted.guarantee import Standing
 from .atomic import atomic_output
-from .json_writer import QUARTILES, write_json
+from .json_writer import write_json
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+_QUARTILES = ("lower_quartile", "median", "upper_quartile")
 
 
 def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.DataFrame:
@@ -37,7 +40,7 @@ def map_table(release: MapRelease, written: Callable[[str], str] = str) -> pl.Da
             columns.append(pl.Series(name, [_part(node, index, written) for node in nodes], pl.String))
     for index, name in enumerate(("cases", "low", "high")):
         columns.append(pl.Series(name, [_cases(pair)[index] for pair in pairs], pl.Int64))
-    for name in QUARTILES if "durations" in release.parts else ():
+    for name in _QUARTILES if "durations" in release.parts else ():
         values = [pair.duration and round(getattr(pair.duration, name), 1) for pair in pairs]
         columns.append(pl.Series(name, values, pl.Float64))
     if release.guarantee.standing is Standing.NOT_ESTABLISHED:
@@ -71,9 +74,9 @@ def map_page(release: Release) -> str:
     return render(__package__, "map_page.html", values) + "\n"
 
 
-def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, Path], object]:
+def _text(content: Callable[[MapRelease], str]) -> Callable[[Release, BinaryIO], object]:
     """A writer of maps as text, among the writers of releases."""
-    return lambda release, path: path.write_text(content(map_release(release)), encoding="utf-8", newline="\n")
+    return lambda release, out: out.write(content(map_release(release)).encode())
 
 
 def write_picture(release: Release, path: Path) -> Path:
@@ -85,7 +88,7 @@ def write_picture(release: Release, path: Path) -> Path:
     return path
 
 
-MAP_WRITERS: dict[str, Callable[[Release, Path], object]] = {
+MAP_WRITERS: dict[str, Callable[[Release, BinaryIO], object]] = {
     ".json": write_json,
     ".csv": _text(lambda release: map_table(release, escape_cell).write_csv()),
     ".html": _text(map_page),

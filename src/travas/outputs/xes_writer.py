@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from operator import itemgetter
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, BinaryIO
 from xml.sax.saxutils import quoteattr
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..log.escaped_names import ESCAPED, escape_name
-from ..log.options import CASE_PREFIX, CaseColumn
+from ..log.options import CASE_PREFIX
 from ..log.questions import LIFECYCLE
-from ..log.traces import Activity, Trace
-from ..releases.release import TIMES_MARK, ReleasedLog, about_timestamps, frequencies_of
-from ..sources.reading import TIMESTAMP
+from ..releases.release import START_TIMESTAMP, TIMES_MARK, ReleasedLog, about_timestamps, frequencies_of
+from ..sources.reading import CASE, TIMESTAMP
 from ..trusted.numbers import as_text
-from .event_tables import artificial_times, compressed
+from .event_tables import events
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def _attribute(value: str) -> str:
@@ -41,6 +35,8 @@ _LOG = '<log xes.version="1849.2023" xes.features="nested-attributes" xmlns="htt
 _TAGS = {"text": "string", "whole number": "int", "number": "float"}
 
 _EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycle"), ("Organizational", "org"))
+
+_SLICE = 1 << 14  # events that are text at the same time
 
 
 def xes_header(release: ReleasedLog) -> str:
@@ -66,131 +62,72 @@ def xes_header(release: ReleasedLog) -> str:
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
     lines += ['<global scope="trace">', xes_string("concept:name", ""), "</global>"]
     lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns)]
-    lines += [_dates([0])[0] + "</global>"]
+    lines += [f'<date key="{TIMESTAMP}" value="1970-01-01T00:00:00.000+00:00"/>', "</global>"]
     names = " ".join(f"'{column}'" if " " in column else column for column in release.columns)
     lines.append(f'<classifier name="Activity" keys={_attribute(names)}/>')
     lines += [xes_string("concept:name", release.title), xes_string(TIMES_MARK, about_timestamps(release.mechanism))]
     lines += [xes_string(key, value) for key, value in release.notices.items()]
-    if _has_escapes(release):
-        lines.append(xes_string(ESCAPED, "escaped"))
+    lines.append(xes_string(ESCAPED, "escaped"))
     lines += ['<list key="privacy:anonymizations">', "<values>", '<list key="privacy:anonymizer1">', "<values>"]
     lines += [xes_string(key, value) for key, value in privacy.items()]
     lines += ["</values>", "</list>", "</values>", "</list>"]
     return "\n".join(lines) + "\n"
 
 
-def _has_escapes(release: ReleasedLog) -> bool:
-    """Return whether any text of the release is escaped."""
-    activities = {activity for trace in release.variants for activity in trace} | {release.columns}
-    names = {name for activity in activities for name in ((activity,) if isinstance(activity, str) else activity)}
-    names |= {release.guarantee.unit.name, *map(str, release.abstractions)}
-    for column in (*release.case_columns, *release.event_columns):
-        occurring = set(column.values[~column.missing].tolist()) if column.texts else ()
-        names |= {column.attribute, *(column.texts[index] for index in occurring)}
-    return any(escape_name(name) != name for name in names)
-
-
-def _xes(release: ReleasedLog) -> Iterator[bytes]:
-    """Yield the document in pieces, one element per line."""
-    yield xes_header(release).encode()
-    yield from _traces(release)
-    yield b"</log>\n"
-
-
-def _traces(release: ReleasedLog) -> Iterator[bytes]:
-    """The cases: the events of a variant are rendered once, unless every case has its own times or attributes of events."""
-    columns, labels, attributes = release.columns, release.case_labels, _case_attributes(release)
-    starts, times = _rendered_starts(release), release.event_times
-    is_repeated = times is None and not release.event_columns  # then there are no starts either
-    longest = max(map(len, release.variants), default=0)
-    rows = _dates(np.arange(longest)) if is_repeated else _rendered_rows(release)
-
-    @cache
-    def named(activity: Activity) -> str:
-        values: Any = (activity,) if len(columns) == 1 else activity
-        return "\n".join(["<event>", *map(xes_string, columns, values), ""])
-
-    def events(trace: Iterable[Activity], rows: Iterable[str]) -> str:
-        return "".join(f"{named(activity)}{row}</event>\n" for activity, row in zip(trace, rows, strict=False))
-
-    case = first = 0
-    for index, (trace, count) in enumerate(zip(release.variants, release.counts, strict=True)):
-        label = "".join(
-            xes_string(key.removeprefix(CASE_PREFIX), values[index]) + "\n" for key, values in labels.items()
-        )
-        body = events(trace, rows) if is_repeated else ""
-        for _ in range(count):
-            own = "" if attributes is None else attributes[case]
-            case, last = case + 1, first + len(trace)
-            if starts is not None and times is not None:
-                ends = zip(times[first:last].tolist(), rows[first:last], strict=True)
-                body = events(*_in_time_order(trace, starts[first:last], ends))
-            elif not is_repeated:
-                body = events(trace, rows[first:last])
-            yield f'<trace>\n<string key="concept:name" value="{case}"/>\n{own}{label}{body}</trace>\n'.encode()
-            first = last
-
-
-def _rendered_rows(release: ReleasedLog) -> list[str]:
-    """The dates of all events of all cases, in UTC, each with the attributes of the event."""
-    dates = _dates(artificial_times(release) if release.event_times is None else release.event_times)
-    if release.event_starts is not None:
-        dates = [date + _transition("complete") for date in dates]
-    columns = [_rendered_values(column, column.attribute) for column in release.event_columns]
-    return ["".join(parts) for parts in zip(dates, *columns, strict=True)] if columns else dates
-
-
-def _dates(seconds: NDArray[Any] | Sequence[int]) -> list[str]:
-    """Seconds from 1970 as dates in UTC, each a line."""
+def write_xes(release: ReleasedLog, out: BinaryIO) -> None:
     import polars as pl
 
-    moments = pl.from_epoch(pl.Series(seconds), "s").dt.replace_time_zone("UTC")
-    texts = moments.dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z").to_list()
-    return [f'<date key="{TIMESTAMP}" value="{text}"/>\n' for text in texts]
+    out.write(xes_header(release).encode())
+    text = pl.concat_str(_parts(release), ignore_nulls=True).str.join()
+    for part in _rows(release).iter_slices(_SLICE):
+        out.write(part.select(text).item().encode())
+    out.write(b"</log>\n")
 
 
-def _transition(value: str) -> str:
-    return xes_string(LIFECYCLE, value) + "\n"
+def _rows(release: ReleasedLog) -> pl.DataFrame:
+    """The events with quoted texts, each start as an event of its own, and whether they begin or end a case.
+
+    Of simultaneous ones, an event ends before the next one starts.
+    """
+    import polars as pl
+
+    rows, case = events(release, _attribute).with_row_index("place"), pl.col(CASE)
+    if release.event_starts is not None:
+        starts = rows.drop(_attribute(column.attribute) for column in release.event_columns).with_columns(
+            pl.col(START_TIMESTAMP).alias(TIMESTAMP), pl.lit('"start"').alias(LIFECYCLE)
+        )
+        ends = rows.with_columns(pl.lit('"complete"').alias(LIFECYCLE))
+        both = pl.concat([starts.drop_nulls(TIMESTAMP), ends], how="diagonal")
+        rows = both.sort(CASE, TIMESTAMP, "place", maintain_order=True)
+    return rows.with_columns(begins=case.ne_missing(case.shift()), ends=case.ne_missing(case.shift(-1)))
 
 
-def _rendered_starts(release: ReleasedLog) -> list[tuple[int, str] | None] | None:
-    """The start of every event, as its time and what is written; None where it has none, or if there are none."""
-    if (starts := release.event_starts) is None:
-        return None
-    rows = zip(starts.values.tolist(), _dates(starts.values), starts.missing.tolist(), strict=True)
-    return [None if missing else (time, date + _transition("start")) for time, date, missing in rows]
+def _parts(release: ReleasedLog) -> list[pl.Expr]:
+    """The text of a row, from what begins its case to what ends it; null where there is nothing to write."""
+    import polars as pl
+
+    moment = pl.col(TIMESTAMP).dt.convert_time_zone("UTC").dt.strftime("%Y-%m-%dT%H:%M:%S.000%:z")
+    of_case = [
+        pl.format('<trace>\n<string key="concept:name" value="{}"/>\n', CASE),
+        *(_element(each.attribute, _attribute(each.column), each.kind) for each in release.case_columns),
+        *(_element(label, label) for label in release.case_labels),
+    ]
+    return [
+        pl.when("begins").then(pl.concat_str(of_case, ignore_nulls=True)),
+        pl.lit("<event>\n"),
+        *(_element(column, _attribute(column)) for column in release.columns),
+        pl.format(f'<date key="{TIMESTAMP}" value="{{}}"/>\n', moment),
+        *([] if release.event_starts is None else [_element(LIFECYCLE, LIFECYCLE)]),
+        *(_element(each.attribute, _attribute(each.attribute), each.kind) for each in release.event_columns),
+        pl.lit("</event>\n"),
+        pl.when("ends").then(pl.lit("</trace>\n")),
+    ]
 
 
-def _in_time_order(
-    trace: Trace, starts: Iterable[tuple[int, str] | None], ends: Iterable[tuple[int, str]]
-) -> tuple[list[Activity], list[str]]:
-    """The activities and rows of starts and ends by time; of simultaneous ones, an event ends before the next starts."""
-    pairs = zip(trace, starts, ends, strict=True)
-    both = [(*moment, activity) for activity, *pair in pairs for moment in pair if moment is not None]
-    both.sort(key=itemgetter(0))
-    return [activity for *_, activity in both], [row for _, row, _ in both]
+def _element(key: str, column: str, kind: str = "text") -> pl.Expr:
+    """A column as an attribute of XES; null where it has no value."""
+    import polars as pl
 
-
-def _case_attributes(release: ReleasedLog) -> list[str] | None:
-    """The attributes of every case, rendered; None if there are none."""
-    columns = [_rendered_values(column, column.attribute.removeprefix(CASE_PREFIX)) for column in release.case_columns]
-    return ["".join(parts) for parts in zip(*columns, strict=True)] if columns else None
-
-
-def _rendered_values(column: CaseColumn, name: str) -> list[str]:
-    key, tag = _attribute(name), _TAGS[column.kind]
-    texts = [f"<{tag} key={key} value={_attribute(text)}/>\n" for text in column.texts]
-    rows = zip(column.values.tolist(), column.missing.tolist(), strict=True)
-    if column.kind == "text":
-        return ["" if missing else texts[value] for value, missing in rows]
-    return ["" if missing else f'<{tag} key={key} value="{value}"/>\n' for value, missing in rows]
-
-
-def write_xes(release: ReleasedLog, path: Path) -> None:
-    with path.open("wb", buffering=1 << 20) as out:
-        out.writelines(_xes(release))
-
-
-def write_xes_gz(release: ReleasedLog, path: Path) -> None:
-    with compressed(path) as packed, io.BufferedWriter(packed, 1 << 18) as out:  # small writes are slow
-        out.writelines(_xes(release))
+    value = pl.col(column) if kind == "text" else pl.format('"{}"', column)
+    begin = f"<{_TAGS[kind]} key={_attribute(key.removeprefix(CASE_PREFIX))} value="
+    return pl.concat_str(pl.lit(begin), value, pl.lit("/>\n"))
