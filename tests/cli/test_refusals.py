@@ -44,7 +44,7 @@ def test_outputs_are_checked_before_the_log_is_read(travas: Run, tmp_path: Path)
     for name, why in (("out.doc", "out.doc"), ("there.json", "(option --force)"), ("gone/a.json", "create it first")):
         ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", tmp_path / name)
         assert ran.code == 2 and why in ran.err
-    for name in ("x" * 240 + ".json", "nul\0.json", "there.json/out.json"):
+    for name in ("x" * 240 + ".json", "there.json/out.json"):
         ran = travas("anonymize", tmp_path / "gone.xes", *SIGNED, "-o", f"{tmp_path}/{name}")
         assert ran.code == 2 and len(ran.err.splitlines()) == 1
     assert (tmp_path / "there.json").read_text() == "old"
