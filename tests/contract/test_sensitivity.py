@@ -94,10 +94,10 @@ def _lower_thresholds() -> AbstractContextManager[Any]:
 
 
 def _values_of_every_event() -> AbstractContextManager[Any]:
-    def sums(question: Any, events: Any, into: Integers) -> None:
-        np.add.at(into, events.codes * question.shape[1] + events.cells, question.contribution)
+    def sums(_: Integers, cells: Integers, contribution: int, into: Integers) -> None:
+        np.add.at(into, cells, contribution)
 
-    return patch.object(encoded_cases, "_add_cells", sums)
+    return patch.object(encoded_cases, "add_counts", sums)
 
 
 FAULTS: dict[str, tuple[str, Callable[[], AbstractContextManager[Any]]]] = {

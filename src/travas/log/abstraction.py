@@ -42,7 +42,7 @@ class FlatLog:
     """
 
     alphabet: Sequence[Activity]
-    codes: Integers
+    codes: NDArray[np.integer[Any]]
     lengths: Integers
     origin: Integers | None = None
 

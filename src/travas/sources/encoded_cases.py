@@ -7,10 +7,10 @@ for its length, 4 for each attribute and 8 for each numeric attribute. All sums 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any, Literal, cast
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,12 @@ from ..log.calendar import BLOCKS, DAY, DAYS_FROM_MONDAY, HOUR, SECOND, WEEK_DAY
 from ..log.log import Log
 from ..log.questions import DetailColumn, Details, Totals
 from ..log.traces import Activity, Codes, keys_of
-from ..trusted.contributions import CodedTraces, activity_sums, add_counts, case_blocks, one_cell_sums
+from ..trusted.contributions import CodedTraces, activity_sums, add_counts, case_blocks
 from ..trusted.samplers import Booleans, Floats, Integers
 from ..trusted.stages import Selection, Stage
 
 BLOCK = 1 << 16
 """About how many events are processed at a time: bounds the memory, and changes no sum."""
-
-NOTHING: Integers = np.empty(0, dtype=np.int64)
 
 OTHER_SEGMENT = "other"
 """The segment of every value that is none of the others, and of cases without a value."""
@@ -116,30 +114,31 @@ class EncodedTotals:
 
     def sums(self, question: q.CellQuestion) -> Integers:
         """Return what all cases add to the cells of a question."""
-        if isinstance(question, q.AttributeCells):
-            sums = _histogram(self._cells(question)[self._traces.counted], question)
-        else:
-            sums = self._projected_sums(cast(q.ProjectedQuestion, question))
+        flat, values = self._flat, self._values(question)
+        nodes = _nodes_of(flat.alphabet, question)
+        sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
+        for cases, events in case_blocks(flat.lengths, BLOCK):
+            owner = np.repeat(np.arange(cases.start, cases.stop), flat.lengths[cases])
+            every = _Events(owner, nodes[flat.codes[events]], self._index[events])
+            owner, cells = _cells(question, _Events(*(each[every.nodes >= 0] for each in every)), self.cases, values)
+            add_counts(owner[cells >= 0] - cases.start, cells[cells >= 0], question.contribution, sums)
         return sums.reshape(question.shape)
 
     def value_sums(self, question: q.AttributeValues | q.EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values of an attribute."""
+        flat = self._flat
         if isinstance(question, q.EventValues):
-            return self._event_values(question)
-        coded = self.cases.names(question.attribute)
-        numbers = np.bincount(coded.codes[self._traces.counted] + 1, minlength=len(coded.values) + 1).tolist()
-        names = [None, *coded.values]
-        return {name: n * question.contribution for name, n in zip(names, numbers, strict=True) if n}
-
-    def _event_values(self, question: q.EventValues) -> dict[str | None, int]:
-        values = self.cases.names(question.attribute, "event")
-        traces = replace(self._traces, cells=self._of_events(values.codes))
-        known = traces.cells >= 0
-        lengths = np.bincount(traces.owner[known], minlength=len(traces.lengths)).astype(np.int64)
-        coded = CodedTraces(traces.cells[known], lengths, np.ones_like(lengths), len(values.values))
-        stage = Stage("", question.contribution, Selection(1, question.most))
-        sums = activity_sums(coded, np.empty(0, dtype=np.int64), stage).tolist()
-        return {name: added for name, added in zip(values.values, sums, strict=True) if added}
+            of_event = self.cases.names(question.attribute, "event")
+            codes = of_event.codes[self._index].astype(np.int64)
+            known = replace(flat, codes=codes).where(codes >= 0)
+            coded = CodedTraces(known.codes, known.lengths, np.ones_like(known.lengths), len(of_event.values))
+            stage = Stage("", question.contribution, Selection(1, question.most))
+            numbers = activity_sums(coded, np.empty(0, dtype=np.int64), stage)
+            return {name: added for name, added in zip(of_event.values, numbers.tolist(), strict=True) if added}
+        of_case = self.cases.names(question.attribute)
+        numbers = np.bincount(of_case.codes[flat.lengths > 0] + 1, minlength=len(of_case.values) + 1)
+        names = [None, *of_case.values]
+        return {name: n * question.contribution for name, n in zip(names, numbers.tolist(), strict=True) if n}
 
     def segments(self, log: Log, attribute: str, values: Sequence[str]) -> tuple[Log, ...]:
         """Return the cases of a log with each of these values; `other` is every other value, and none.
@@ -156,58 +155,33 @@ class EncodedTotals:
 
     def _as_log(self, whole: Log) -> Log:
         """Return the variants of these cases, which are a part of a log."""
-        traces = self._traces
-        flat = FlatLog(traces.alphabet, traces.codes.astype(np.int64), traces.lengths).compact()
+        flat = self._flat.compact()
         counts = Counter(keys_of(flat.codes, flat.lengths))
         del counts[b""]  # cases without events
         numbers = np.fromiter(counts.values(), np.int64, len(counts))
         log = Log(flat.alphabet, list(counts), numbers, whole.columns, whole.notes, whole.abstraction)
         return replace(log, unit=whole.unit, counted=whole.counted, roles=whole.roles, totals=self)
 
-    def _projected_sums(self, question: q.ProjectedQuestion) -> Integers:
-        cells = NOTHING
-        add: Callable[[_Traces, Integers], None]
-        match question:
-            case q.AttributeByLast():
-                events = self._traces.projected(question)
-                last = events.codes[events.ends - 1]
-                return _histogram(self._cells(question)[events.counted] * question.nodes + last, question)
-            case q.EventValuesByActivity():
-                add, cells = partial(_add_cells, question), self._cells(question)
-            case q.Durations():
-                add = partial(_add_durations, question, _rows_of_pairs(question))
-                cells = self._service() if question.are_waiting else NOTHING
-            case q.Throughput():
-                add = partial(_add_throughput, question)
-            case q.EventWeekdays() | q.EventHours():
-                add = partial(_add_all_events, question)
-            case q.CalendarQuestion():
-                add = partial(_add_first_events, question)
-        sums = np.zeros(int(np.prod(question.shape)), dtype=np.int64)
-        for events in replace(self._traces, cells=self._of_events(cells)).blocks(question):
-            add(events, sums)
-        return sums
-
     @cached_property
-    def _traces(self) -> _Traces:
+    def _flat(self) -> FlatLog:
         """The events under the abstraction."""
         cases = self.cases
-        if not self.abstraction.steps:
-            times = NOTHING if cases.times is None else cases.times
-            return _Traces(cases.alphabet, cases.codes, cases.lengths, times, cases.aware)
-        flat = FlatLog(cases.alphabet, cases.codes.astype(np.int64), cases.lengths, np.arange(len(cases.codes)))
-        flat = self.abstraction.applied(flat)
-        origin = NOTHING if flat.origin is None else flat.origin
-        times = NOTHING if cases.times is None else cases.times[origin]
-        codes = flat.codes.astype(np.uint32)
-        return _Traces(flat.alphabet, codes, flat.lengths, times, cases.aware[origin], origin=origin)
+        return self.abstraction.applied(
+            FlatLog(cases.alphabet, cases.codes, cases.lengths, np.arange(len(cases.codes)))
+        )
 
-    def _of_events(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of all events, as those of the events under the abstraction."""
-        return values if self._traces.origin is None or not len(values) else values[self._traces.origin]
+    @property
+    def _index(self) -> Integers:
+        """Where each of them is in the log."""
+        return cast(Integers, self._flat.origin)
 
-    def _cells(self, question: q.ValueQuestion) -> Integers:
-        """The cell of the value of every case, or of every event."""
+    def _values(self, question: q.CellQuestion) -> Integers:
+        """The number that a question needs of every case, or of every event: the cell of its value, or its service time."""
+        if isinstance(question, q.Durations) and question.are_waiting:
+            seconds = cast(Floats, self.cases.values[q.SERVICE_COLUMN])
+            return np.rint(np.nan_to_num(seconds) * SECOND).astype(np.int64)
+        if not isinstance(question, q.ValueQuestion):
+            return np.zeros(len(self.cases.codes), dtype=np.int64)
         values = self.cases.values[question.column]
         if isinstance(values, Coded):
             cell_of = {value: cell for cell, value in enumerate(question.values)}
@@ -217,137 +191,60 @@ class EncodedTotals:
         bins = np.searchsorted(np.array(question.edges, dtype=np.float64), values, side="right")
         return np.where(np.isnan(values), question.size - 1, bins)
 
-    def _service(self) -> Integers:
-        """The service time of every event in microseconds; 0 if it has none."""
-        seconds = cast(Floats, self.cases.values[q.SERVICE_COLUMN])
-        return np.rint(np.nan_to_num(seconds) * SECOND).astype(np.int64)
+
+class _Events(NamedTuple):
+    """Events in the order of their cases: the case of each, its activity as a node of a question, and where it is in the log."""
+
+    owner: Integers
+    nodes: Integers
+    place: Integers
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Traces:
-    """Events of all cases, after an abstraction or a projection; cases can be without events."""
-
-    alphabet: Sequence[Activity]
-    codes: NDArray[Any]
-    lengths: Integers
-    times: Integers
-    aware: Booleans
-    cells: Integers = field(default_factory=lambda: NOTHING)  # of each event, where a question needs them
-    origin: Integers | None = None  # the index of each event before the abstraction, if there is one
-
-    @cached_property
-    def counted(self) -> Booleans:
-        """Which cases have events."""
-        return self.lengths > 0
-
-    @cached_property
-    def ends(self) -> Integers:
-        """The index after the last event of every case with events."""
-        ends: Integers = np.cumsum(self.lengths)[self.counted]
-        return ends
-
-    @cached_property
-    def starts(self) -> Integers:
-        """The index of the first event of every case with events."""
-        return self.ends - self.lengths[self.counted]
-
-    @cached_property
-    def owner(self) -> Integers:
-        """The index of the case of every event."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
-
-    def projected(self, question: q.ProjectedQuestion) -> _Traces:
-        """Return the events as nodes of a question."""
-        return self._recoded(_nodes_of(self.alphabet, question))
-
-    def blocks(self, question: q.ProjectedQuestion) -> Iterator[_Traces]:
-        """Yield the cases some at a time, their events as nodes of a question."""
-        nodes = _nodes_of(self.alphabet, question)
-        for cases, events in case_blocks(self.lengths, BLOCK):
-            times, aware, cells = self.times[events], self.aware[events], self.cells[events]
-            block = _Traces(self.alphabet, self.codes[events], self.lengths[cases], times, aware, cells)
-            yield block._recoded(nodes)
-
-    def _recoded(self, nodes: Integers) -> _Traces:
-        """Return the events with the node of each activity for its code; those with a negative one are left out."""
-        codes = nodes[self.codes] if len(nodes) else np.empty(0, dtype=np.int64)
-        if (nodes >= 0).all():
-            return replace(self, codes=codes)
-        kept = codes >= 0
-        lengths = np.bincount(self.owner[kept], minlength=len(self.lengths))
-        times, cells = (each[kept] if len(each) else each for each in (self.times, self.cells))
-        return replace(self, codes=codes[kept], lengths=lengths, times=times, aware=self.aware[kept], cells=cells)
-
-    def first_events(self) -> _Traces:
-        """Return the cases that have events, reduced to the first of each."""
-        at = self.starts
-        return _Traces(self.alphabet, self.codes[at], np.ones_like(at), self.times[at], self.aware[at])
-
-    def wall_clock(self, zone: str) -> Integers:
-        """Return microseconds since 1970 by the wall clock of a zone."""
-        changes, offsets = np.array(zone_offsets(zone), dtype=np.int64).T
-        ahead = offsets[0] if len(offsets) == 1 else offsets[_last_change(changes, self.times)]
-        return self.times + np.where(self.aware, ahead, 0)
-
-
-def _last_change(changes: Integers, times: Integers) -> Integers:
-    """Return the index of the offset that holds at each time."""
-    if not len(times):
-        return np.empty(0, dtype=np.int64)
-    first, last = np.searchsorted(changes[1:], [times.min(), times.max()], side="right")
-    index: Integers = first + np.searchsorted(changes[1 + first : 1 + last], times, side="right")
-    return index
-
-
-def _nodes_of(alphabet: Sequence[Activity], question: q.ProjectedQuestion) -> Integers:
+def _nodes_of(alphabet: Sequence[Activity], question: q.CellQuestion) -> Integers:
     """The node of every activity; −1 if its events are dropped."""
+    if not isinstance(question, q.ProjectedQuestion):
+        return np.zeros(len(alphabet), dtype=np.int64)
     index_of = {activity: index for index, activity in enumerate(question.activities)}
     other = len(index_of) if question.others == "node" else -1
     return np.array([index_of.get(activity, other) for activity in alphabet], dtype=np.int64)
 
 
-def _rows_of_pairs(question: q.Durations) -> Integers:
-    """The row of every pair of nodes, by the first and then the second; −1 if it has none."""
-    rows = np.full(question.nodes**2, -1, dtype=np.int64)
-    for index, (one, other) in enumerate(question.pairs):
-        rows[one * question.nodes + other] = index
-    return rows
+def _cells(question: q.CellQuestion, events: _Events, log: EncodedCases, values: Integers) -> tuple[Integers, Integers]:
+    """Return the cells of a question in which cases are, and the case of each; negative ones are none."""
+    owner, nodes, place = events
+    first, last = np.flatnonzero(np.diff(owner, prepend=-1)), np.flatnonzero(np.diff(owner, append=-1))
+    match question:
+        case q.AttributeCells():
+            return owner[last], values[owner[last]]
+        case q.AttributeByLast():
+            return owner[last], values[owner[last]] * question.nodes + nodes[last]
+        case q.EventValuesByActivity():
+            return owner, nodes * question.size + values[place]
+    times = cast(Integers, log.times)[place]
+    match question:
+        case q.Throughput():
+            return owner[last], _bucket(times[last] - times[first], question.edges)
+        case q.Durations():
+            rows, pairs = np.full((question.nodes, question.nodes), -1), np.array(question.pairs, dtype=np.int64)
+            rows[tuple(pairs.reshape(-1, 2).T)] = np.arange(len(pairs))
+            step = np.flatnonzero(owner[1:] == owner[:-1])
+            buckets = _bucket((times - values[place])[step + 1] - times[step], q.DURATION_EDGES)
+            return owner[step], rows[nodes[step], nodes[step + 1]] * q.DURATION_BUCKETS + buckets
+    counted = slice(None) if isinstance(question, q.EventWeekdays | q.EventHours) else first
+    question = cast(q.CalendarQuestion, question)
+    wall = _wall_clock(times[counted], log.aware[place[counted]], question.zone)
+    return owner[counted], _calendar_cells(wall, question)
 
 
-def _add_durations(question: q.Durations, rows: Integers, events: _Traces, sums: Integers) -> None:
-    """Counts ÷ norm of the steps of the pairs, by duration."""
-    pairs = rows[events.codes[:-1] * question.nodes + events.codes[1:]]
-    inner = np.ones(len(pairs), dtype=bool)
-    inner[events.ends[:-1] - 1] = False  # from one case to the next
-    steps = np.flatnonzero(inner & (pairs >= 0))
-    ends = events.times - events.cells if question.are_waiting else events.times
-    buckets = _bucket(ends[steps + 1] - events.times[steps], q.DURATION_EDGES)
-    add_counts(events.owner[steps], pairs[steps] * q.DURATION_BUCKETS + buckets, question.contribution, sums)
-
-
-def _add_cells(question: q.ProjectedQuestion, events: _Traces, sums: Integers) -> None:
-    """Counts ÷ norm of the nodes and cells of all events."""
-    add_counts(events.owner, events.codes * question.shape[1] + events.cells, question.contribution, sums)
-
-
-def _add_throughput(question: q.Throughput, events: _Traces, sums: Integers) -> None:
-    sums += _histogram(_bucket(events.times[events.ends - 1] - events.times[events.starts], question.edges), question)
-
-
-def _add_all_events(question: q.CalendarQuestion, events: _Traces, sums: Integers) -> None:
-    add_counts(events.owner, _calendar_cells(events.wall_clock(question.zone), question), question.contribution, sums)
-
-
-def _add_first_events(question: q.CalendarQuestion, events: _Traces, sums: Integers) -> None:
-    sums += _histogram(_calendar_cells(events.first_events().wall_clock(question.zone), question), question)
+def _wall_clock(times: Integers, aware: Booleans, zone: str) -> Integers:
+    """Return microseconds since 1970 by the wall clock of a zone."""
+    changes, offsets = np.array(zone_offsets(zone), dtype=np.int64).T
+    return times + np.where(aware, offsets[np.searchsorted(changes[1:], times, side="right")], 0)
 
 
 def _bucket(durations: Integers, edges: tuple[int, ...]) -> Integers:
     """Return the bucket of each duration; negative ones are in the first, like 0."""
-    buckets = np.zeros(len(durations), dtype=np.int8)
-    for edge in edges:
-        buckets += durations >= edge
-    return buckets.astype(np.int64)
+    return np.searchsorted(np.array(edges), durations, side="right")
 
 
 def _calendar_cells(wall: Integers, question: q.CalendarQuestion) -> Integers:
@@ -374,7 +271,3 @@ def _weeks(days: Integers) -> Integers:
 
 def _weekdays(days: Integers) -> Integers:
     return (days + DAYS_FROM_MONDAY) % WEEK_DAYS
-
-
-def _histogram(cells: Integers, question: q.CellQuestion) -> Integers:
-    return one_cell_sums(cells, question.contribution, int(np.prod(question.shape)))

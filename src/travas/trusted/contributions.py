@@ -295,13 +295,8 @@ def context_sums(traces: CodedTraces, pairs: Integers, stage: Stage) -> Integers
 # ---------------------------------------------------------------------------------- times and attributes, by their cells
 
 
-def one_cell_sums(cells: Integers, contribution: int, size: int) -> Integers:
-    """P, W, H and C: a case adds Δ to its cell, or nothing where that is negative. `cells` has one for each case."""
-    return np.bincount(cells[cells >= 0], minlength=size).astype(np.int64) * contribution
-
-
 def add_counts(owner: Integers, cells: Integers, contribution: int, sums: Integers) -> None:
-    """D, E and G: a case adds W·c, where c counts its steps or events by cell. They are in the order of their cases."""
+    """D, E, G, P, W, H and C: a case adds W·c, where c counts by cell: its steps or events, in order of cases, or the case."""
     if not len(owner):
         return
     keys, counts = distinct(owner * len(sums) + cells)
