@@ -19,7 +19,7 @@ from ..log.calendar import duration
 Calendar = Literal["day", "week", "month", "quarter", "year"]
 """The length of the periods of a series."""
 
-_NAME = re.compile(r"(\d{4})(?:-(?:Q([1-4])|W(\d{2})|(\d{2})))?", re.ASCII)
+_NAME = re.compile(r"(\d{4})(?:-(?:Q([1-4])|W(0[1-9]|[1-5]\d)|(0[1-9]|1[0-2])(?:-(0[1-9]|[1-3]\d))?))?", re.ASCII)
 _FORMS = "'2026-02' (a month), '2026', '2026-Q1', '2026-W07', '2026-02-14', '2026-02-01/2026-02-15' (without its end)"
 
 
@@ -28,8 +28,8 @@ class Period:
     """The cases that a release counts: those closed in this period, each up to its closing. All values are public.
 
     Attributes:
-        name: The period in UTC: `2026-02`, `2026`, `2026-Q1`, `2026-W07`, `2026-02-14`, or two days `A/B`, of which B is
-            not part of it.
+        name: The period in UTC: `2026-02`, `2026`, `2026-Q1`, `2026-W07`, `2026-02-14`, or two of them, `A/B`: from the
+            first day of A up to that of B, which is not part of it.
         end_activity: The first event with one of these activities closes a case and is the last of its trace. Of
             activities made of several columns, the first column counts.
         gap: Instead: a case is closed when nothing has happened in it for this long, such as `30d`, `12h` or `90m`.
@@ -105,36 +105,6 @@ class Period:
         """
         return {"end_activity": sorted(self.end_activity), "gap": self.gap, "grace": self.grace}
 
-    def describe(self) -> dict[str, Any]:
-        """Return all values, for the guarantee file.
-
-        Returns:
-            The values by name.
-        """
-        return attrs.asdict(self) | {
-            "end_activity": list(self.end_activity),
-            "start": self.start.isoformat(),
-            "end": self.end.isoformat(),
-        }
-
-    @classmethod
-    def from_description(cls, described: Any) -> Period:
-        """Rebuild a period from what `describe` returned.
-
-        Args:
-            described: What `describe` returned.
-
-        Returns:
-            The period.
-        """
-        try:
-            period = cls(*(described[field.name] for field in attrs.fields(cls)))
-            if period.describe() == described:
-                return period
-        except (KeyError, TypeError):
-            pass
-        raise ParameterError("the description of the period is incomplete or inconsistent", field="period")
-
 
 def latest_period(calendar: str, before: datetime) -> str:
     """Return the name of the last period of a calendar that ends at or before an instant."""
@@ -160,8 +130,9 @@ def _name(calendar: str, day: date) -> str:
 def _range(name: str) -> tuple[datetime, datetime]:
     """Return the range [start, end) of a period in UTC."""
     try:
-        first, second = _days(name)
-        start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in (first, second))
+        first, *other = map(_days, name.split("/", 1))
+        days = first[0], other[0][0] if other else first[1]
+        start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in days)
     except (ValueError, OverflowError):
         raise ParameterError(f"period is {shown(name)}; use {_FORMS}", field="period") from None
     if start >= end:
@@ -172,27 +143,16 @@ def _range(name: str) -> tuple[datetime, datetime]:
 def _days(name: str) -> tuple[date, date]:
     """Return the first day of a period and the first day after it. Raises ValueError."""
     if (match := _NAME.fullmatch(name)) is None:
-        first, _, end = name.partition("/")
-        return _day(first), _day(end) if end else _day(first) + timedelta(days=1)
-    year, *parts = match.groups()
-    quarter, week, month = (None if part is None else int(part) for part in parts)
-    if week is not None:
-        monday = date.fromisocalendar(int(year), week, 1)
+        raise ValueError("not a period")
+    year, quarter, week, month, day = (int(part or 0) for part in match.groups())
+    if week:
+        monday = date.fromisocalendar(year, week, 1)
         return monday, monday + timedelta(days=7)
-    if quarter is not None:
-        return _months(int(year), 3 * quarter - 2, 3)
-    return _months(int(year), 1, 12) if month is None else _months(int(year), month, 1)
-
-
-def _day(text: str) -> date:
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-        raise ValueError("not a day")
-    return date.fromisoformat(text)
-
-
-def _months(year: int, month: int, number: int) -> tuple[date, date]:
-    after = month - 1 + number
-    return date(year, month, 1), date(year + after // 12, after % 12 + 1, 1)
+    if day:
+        return date(year, month, day), date(year, month, day) + timedelta(days=1)
+    first = 3 * quarter - 2 if quarter else month or 1
+    after = first - 1 + (3 if quarter else 1 if month else 12)
+    return date(year, first, 1), date(year + after // 12, after % 12 + 1, 1)
 
 
 def microseconds(instant: datetime) -> int:

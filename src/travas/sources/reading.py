@@ -14,6 +14,7 @@ from attrs.validators import optional
 from ..errors import ParameterError, are_texts, check_encodable, one_of, shown, text_tuple
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Roles
+from ..log.plain import from_plain, plain
 from ..log.questions import NO_DETAILS, Details
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .files import Format, check_encoding
@@ -70,12 +71,6 @@ STANDARD: dict[str, tuple[str, ...]] = {
 
 _SAMPLE = datetime(2001, 2, 3, 16, 5, 6, 789000, tzinfo=UTC)
 
-_SETTINGS = (
-    "case", "timestamp", "timestamp_format", "order", "ties", "on_missing", "duplicate_cases", "unit", "max_cases",
-    "counted", "table", "delimiter", "quote", "encoding", "lifecycle", "duplicate_events", "format", "sheet",
-    "decimal",
-)  # fmt: skip
-_DESCRIBED = ("activity", "abstraction", "query", "where", "columns", "recognised")
 QUERY_USED = "a query was used"
 """Replaces the text of a query in descriptions, because it may name persons."""
 
@@ -169,8 +164,10 @@ def _of(kind: type) -> Any:
     return check
 
 
-def _abstraction(rule: Abstraction | str) -> Abstraction:
-    return Abstraction.parse(rule) if isinstance(rule, str) else rule
+def _abstraction(rule: Any) -> Any:
+    if isinstance(rule, str):
+        return Abstraction.parse(rule)
+    return Abstraction.from_json(rule) if isinstance(rule, list) else rule
 
 
 def _activities(columns: str | Sequence[str]) -> tuple[str, ...]:
@@ -344,18 +341,11 @@ class Reading:
             Every setting by name; None if it is not set. `columns` are the columns that were read, `recognised` the
             names by which columns that are not set are recognised. The text of a query is left out: it may name persons.
         """
-        settings = {name: getattr(self, name) for name in _SETTINGS}
-        lifecycle = {} if roles.lifecycle is None else {"lifecycle": roles.lifecycle}
         columns = {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp}
-        return settings | {
-            "activity": list(self.activity),
-            "abstraction": self.abstraction.as_json(),
+        return {name: value for name, value in plain(self).items() if name != "details"} | {
             "query": None if self.query is None else QUERY_USED,
-            "where": [list(pair) for pair in self.where],
-            "columns": columns | lifecycle,
+            "columns": columns | ({} if roles.lifecycle is None else {"lifecycle": roles.lifecycle}),
             "recognised": {role: list(STANDARD[role]) for role in ("case", "activity", "timestamp")},
-            **({} if self.period is None else {"period": self.period.describe()}),
-            **({} if self.by is None else {"by": self.by, "segments": list(self.segments)}),
         }
 
     @classmethod
@@ -371,21 +361,13 @@ class Reading:
         Raises:
             ParameterError: The description is incomplete or invalid.
         """
-        known = {*_SETTINGS, *_DESCRIBED}
-        if not isinstance(description, Mapping) or set(description) - {"period", "by", "segments"} != known:
-            raise ParameterError("the description of the reading is incomplete", field="reading")
-        _check_roles(description["columns"])
-        if not isinstance(description["activity"], list):
-            raise ParameterError("the reading has an activity that is not a list of text", field="activity")
-        return cls(
-            activity=description["activity"],
-            abstraction=Abstraction.from_json(description["abstraction"]),
-            where=description["where"],
-            period=Period.from_description(description["period"]) if "period" in description else None,
-            by=description.get("by"),
-            segments=description.get("segments", ()),
-            **{name: description[name] for name in _SETTINGS},
-        )
+        settings = dict(description) if isinstance(description, Mapping) else {}
+        roles = from_plain(settings.pop("columns", None), Roles, "reading")
+        settings.pop("recognised", None)
+        reading = from_plain(settings, cls, "reading")
+        if reading.describe(roles) != description:
+            raise ParameterError("the description of the reading is incomplete or inconsistent", field="reading")
+        return attrs.evolve(reading, query=None)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -425,13 +407,6 @@ class Reading:
 def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
     """Return the column names of released activities: the original ones, of which one must be `concept:name`."""
     return activities if ACTIVITY in activities else (ACTIVITY, *activities[1:])
-
-
-def _check_roles(described: Any) -> None:
-    """Raise ParameterError if the described columns are not what `Reading.describe` writes."""
-    complete = isinstance(described, Mapping) and set(described) - {"lifecycle"} == {"case", "activities", "timestamp"}
-    if not complete or not isinstance(described["case"], str) or not isinstance(described["activities"], list):
-        raise ParameterError("the reading does not state the columns that were read", field="reading")
 
 
 def implied_assumptions(description: Mapping[str, Any]) -> tuple[str, ...]:
