@@ -1,15 +1,9 @@
 """Databases: what is read, what is said, what is not, and that nothing is written or left running."""
 
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from contextlib import closing, suppress
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import duckdb
@@ -277,45 +271,6 @@ def test_an_empty_sqlite_table_is_an_empty_log_and_text_must_be_utf8(tmp_path: P
     broken = make_sqlite(tmp_path / "broken.db", table, [("1", b"\xff", "2024-01-01")])
     with pytest.raises(LogError, match="the query failed"):
         read(broken)
-
-
-def test_duckdb_can_be_interrupted(in_duckdb: Path) -> None:
-    slow = "SELECT e.* FROM events e, (SELECT count(*) AS n FROM range(200_000_000_000) t(i) WHERE hash(i) = 0) s"
-    assert dict(read(in_duckdb, TABLE).items()) == EXPECTED  # all is imported
-    Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        read(in_duckdb, Reading(query=slow))
-    assert dict(read(in_duckdb, TABLE).items()) == EXPECTED
-
-
-@pytest.mark.slow
-def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_path: Path) -> None:
-    Ledger.default().create_account("events")
-    slow = f"SELECT e.* FROM ({EVENTS}) AS e, (SELECT pg_sleep(600)) AS s"
-    words = ["anonymize", server.url, "--query", slow, "--dataset", "events", "--epsilon", "1", "--delta", "1e-6"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", "import travas.cli.main; travas.cli.main.main()", *words, "-o", str(tmp_path / "out.json")],
-        env=os.environ | {"PGPASSWORD": server.password}, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    running = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'travas' AND state = 'active'"
-
-    def wait_for(number: int) -> None:
-        deadline = time.monotonic() + 180  # on a machine with many other tasks, importing alone takes a minute
-        with server.owner() as owner:
-            while owner.execute(running).fetchone() != (number,):
-                assert process.poll() is None or number == 0, process.stderr and process.stderr.read()
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
-
-    try:
-        wait_for(1)
-        process.send_signal(signal.SIGINT)
-        _, words_said = process.communicate(timeout=180)
-        assert (process.returncode, words_said) == (130, "travas: interrupted\n")
-        wait_for(0)
-        assert not list(tmp_path.iterdir())
-    finally:
-        process.kill()
 
 
 EXTREME = [

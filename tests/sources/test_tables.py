@@ -89,29 +89,27 @@ def test_gzip_faults(path: Path) -> None:
         variants(csv(zipped, bytes(damaged)))
 
 
-def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
+def test_what_is_missing_is_counted(path: Path) -> None:
     csv(path, HEAD + "1,a,2020-01-01\n1,,2020-01-01\n,a,2020-01-01\n2,a,\n2,b,2020-01-01\n,a,2020-01-01\n")
-    with pytest.raises(
-        LogError, match=r"column 'case_id': 2 events without a case, the first at row 3 .*set on_missing to 'drop'"
-    ):
+    with pytest.raises(LogError, match=r"column 'case_id': 2 events without a case; .*set on_missing to 'drop'"):
         variants(path)
     found = read(path, Reading(on_missing="drop"))
     assert dict(found.items()) == {("a",): 1, ("b",): 1}
     assert len(found.notes) == 3
     assert variants(path, Reading(on_missing="drop", order="file")) == {("a",): 1, ("a", "b"): 1}
     csv(path, HEAD + '1,"",2020-01-01\n')
-    with pytest.raises(LogError, match="1 event without an activity, the first at row 1"):
+    with pytest.raises(LogError, match="1 event without an activity"):
         variants(path)
 
 
 def test_rows_without_any_cell_are_not_events(path: Path) -> None:
     for empty in ("", ",,"):
         assert variants(csv(path, HEAD + f"1,a,2020-01-01\n{empty}\n2,a,2020-01-01\n{empty}\n")) == {("a",): 2}
-    with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
+    with pytest.raises(LogError, match="1 event without a case"):
         variants(csv(path, "case_id,activity,x\n1,a,y\n\n,,z\n"), BY_FILE)
     empty_row = {"case_id": ["1", None], "activity": ["b", None]}
     for frame in (pl.DataFrame(empty_row), pd.DataFrame(empty_row | {"x": [1, 2]})):
-        with pytest.raises(LogError, match="1 event without a case, the first at row 2"):
+        with pytest.raises(LogError, match="1 event without a case"):
             variants(frame, BY_FILE)
 
 
@@ -121,7 +119,6 @@ def test_rows_without_any_cell_are_not_events(path: Path) -> None:
         ("2020-01-01T10:00:00", "2020-01-01T10:00:01"),
         ("2020-01-01 10:00", "2020-01-01 10:00:01"),
         ("2020-01-01T10:00:00.999", "2020-01-01T10:00:01"),
-        ("2020-01-01T10:00:00.000000001", "2020-01-01T10:00:00.000000002"),
         ("2020-01-01T10:00:00+02:00", "2020-01-01T09:00:00+00:00"),
         ("2020-01-01T10:00:00+0200", "2020-01-01T09:00:00Z"),
         ("2020-01-01T08:00:00", "2020-01-01T10:00:01+02:00"),
@@ -129,7 +126,6 @@ def test_rows_without_any_cell_are_not_events(path: Path) -> None:
         ("2019-12-31 23:59:59.5", "2020-01-01"),
         ("2020-01-01", "9999-12-31"),
         ("0001-01-01", "2020-01-01"),
-        ("2020-01-01T10:00:00.1", "2020-01-01T10:00:00.100000001"),
     ],
 )
 def test_timestamps_of_every_iso_kind_mixed(path: Path, times: tuple[str, str]) -> None:
@@ -140,7 +136,7 @@ def test_timestamps_of_every_iso_kind_mixed(path: Path, times: tuple[str, str]) 
 def test_timestamps_of_a_given_format(path: Path) -> None:
     csv(path, HEAD + "1,b,02.01.2020 07:30\n1,a,01.02.2019 23:59\n")
     with pytest.raises(
-        LogError, match=r"column 'timestamp', row 1 .*'02.01.2020 07:30' is not a timestamp.*set timestamp_format"
+        LogError, match=r"column 'timestamp': '02.01.2020 07:30' is not a timestamp.*set timestamp_format"
     ):
         variants(path)
     assert variants(path, Reading(timestamp_format="%d.%m.%Y %H:%M")) == {("a", "b"): 1}
@@ -148,7 +144,7 @@ def test_timestamps_of_a_given_format(path: Path) -> None:
     assert variants(path, Reading(timestamp_format="%d/%m/%Y %H:%M:%S.%f")) == {("a", "b"): 1}
     csv(path, HEAD + '1,b,"2020-02-01 10:00:00,5"\n1,a,"2020-02-01 10:00:00,123"\n')
     assert variants(path, Reading(timestamp_format="%Y-%m-%d %H:%M:%S,%f")) == {("a", "b"): 1}
-    with pytest.raises(LogError, match=r"row 1 .* is not a timestamp of the format '%Y'"):
+    with pytest.raises(LogError, match=r".* is not a timestamp of the format '%Y'"):
         variants(path, Reading(timestamp_format="%Y"))
 
 

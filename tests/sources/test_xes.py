@@ -122,12 +122,10 @@ def test_traces_of_one_name(path: Path) -> None:
     assert variants(path, text, Reading(duplicate_cases="merge", order="time")) == {("a", "b"): 1}
 
 
-def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
+def test_what_is_missing_is_counted(path: Path) -> None:
     bare = "<event/>"
     text = log_of(named("1", "a"), named("2", "a", rest=bare + bare), named("3", "a", ""))
-    with pytest.raises(
-        LogError, match=r"3 events without an activity, the first at event 2 of trace 2;.*set on_missing to 'drop'"
-    ):
+    with pytest.raises(LogError, match=r"3 events without an activity;.*set on_missing to 'drop'"):
         variants(path, text)
     assert variants(path, text, Reading(on_missing="drop")) == {("a",): 3}
     late = timed("1", ("a", "2020-01-01", "1")) + "<event><string key='concept:name' value='b'/></event>"
@@ -136,7 +134,7 @@ def test_what_is_missing_is_counted_and_the_first_named(path: Path) -> None:
     with pytest.raises(LogError, match="1 event outside any trace"):
         variants(path, log_of(named("1", "a")).replace("</log>", bare + "</log>"))
     nameless = log_of(named("1", "a"), "<event><string key='concept:name' value='a'/></event>")
-    with pytest.raises(LogError, match="1 trace without a name.*trace 2.*set duplicate_cases to 'separate'"):
+    with pytest.raises(LogError, match="1 trace without a name.*set duplicate_cases to 'separate'"):
         variants(path, nameless)
     assert variants(path, nameless, Reading(on_missing="drop")) == {("a",): 1}
     assert variants(path, nameless, Reading(duplicate_cases="separate")) == {("a",): 2}
@@ -171,7 +169,7 @@ def test_a_doctype_in_utf16_is_refused(path: Path) -> None:
 
 
 def test_invalid_timestamps_are_quoted_and_marked_confidential(path: Path) -> None:
-    with pytest.raises(LogError, match=r"event 1 of trace 1: 'soon' is not a timestamp.*\[confidential"):
+    with pytest.raises(LogError, match=r"'soon' is not a timestamp.*\[confidential"):
         variants(path, log_of(timed("1", ("a", "soon", "1"))), Reading(order="time"))
     text = log_of(timed("1", ("b", "02.01.2020", "1"), ("a", "01.01.2020", "1")))
     assert variants(path, text, Reading(order="time", timestamp_format="%d.%m.%Y")) == {("a", "b"): 1}

@@ -156,6 +156,11 @@ class Columns:
         return [f"activity {index}" for index in range(len(self.activities))]
 
     @property
+    def named_parts(self) -> list[tuple[str, str]]:
+        """These names, and the columns of the parts."""
+        return [*zip(self.parts, self.activities, strict=True)]
+
+    @property
     def attribute_roles(self) -> list[str]:
         """What the attributes are called there."""
         return [f"attribute {index}" for index in range(len(self.attributes))]
@@ -317,12 +322,12 @@ def _check_types(columns: Columns, schema: Mapping[str, pl.DataType], where: str
 
 
 def _is_number(kind: pl.DataType) -> bool:
-    return _is_text(kind) or kind.is_numeric() or isinstance(kind, pl.Null)
+    return is_text(kind) or kind.is_numeric() or isinstance(kind, pl.Null)
 
 
 def is_time(kind: pl.DataType) -> bool:
     """Return whether values of a type are instants, or texts that can be."""
-    return _is_text(kind) or isinstance(kind, pl.Datetime | pl.Date | pl.Null)
+    return is_text(kind) or isinstance(kind, pl.Datetime | pl.Date | pl.Null)
 
 
 def is_name_type(kind: pl.DataType) -> bool:
@@ -330,13 +335,14 @@ def is_name_type(kind: pl.DataType) -> bool:
     if isinstance(kind, pl.Decimal):
         return kind.scale == 0
     other = pl.Boolean | pl.Binary | pl.Date | pl.Datetime | pl.Null
-    return _is_text(kind) or kind.is_integer() or isinstance(kind, other)
+    return is_text(kind) or kind.is_integer() or isinstance(kind, other)
 
 
 def is_ordered(kind: pl.DataType) -> bool:
     """Return whether values of a type have an order."""
-    return _is_text(kind) or kind.is_numeric() or kind.is_temporal() or isinstance(kind, pl.Null)
+    return is_text(kind) or kind.is_numeric() or kind.is_temporal() or isinstance(kind, pl.Null)
 
 
-def _is_text(kind: pl.DataType) -> bool:
+def is_text(kind: pl.DataType) -> bool:
+    """Return whether values of a type are text."""
     return isinstance(kind, pl.String | pl.Categorical | pl.Enum)

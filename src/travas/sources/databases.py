@@ -7,13 +7,11 @@ Messages show no URL, because it may contain a password, and no message of a dat
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import polars as pl
@@ -28,7 +26,6 @@ from .reading import DEFAULT_READING, Reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Result = TypeVar("Result")
 WantedColumns = Literal["read", "all"]
 
 _POSTGRES = ("postgresql", "postgres")
@@ -71,19 +68,24 @@ def sorted_rows(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
 def database_table(source: str | Path, reading: Reading, columns: WantedColumns) -> tuple[pl.DataFrame, str, list[str]]:
     """Return columns of a table or query, its name in messages, and the names of all its columns."""
     where = database_name(source, reading)
-    connections: list[_Connection] = []
-
-    def work() -> tuple[pl.DataFrame, list[str]]:
-        connections.append(_connect(source))
-        with closing(connections[0]):
-            return _fetched(connections[0], reading, where, columns)
-
-    def cancel() -> None:
-        for connection in connections:
-            connection.cancel()
-
-    frame, present = interruptible(work, cancel)
-    return frame, where, present
+    with closing(_connect(source)) as connection:
+        remedy = "use one SELECT, and check the names in it" if reading.query else "check its name"
+        with _plain_words(
+            f"{where}: cannot be opened", f"{remedy} and your permissions", "query" if reading.query else ""
+        ):
+            query = (reading.query or "").strip().rstrip(";")
+            table = f"(\n{query}\n) AS travas" if reading.query else _table(connection, reading)
+            fields = connection.columns(table)
+        present, types = [name for name, _ in fields], dict(fields)
+        if len(types) < len(present):
+            raise LogError(f"{where}: two columns have the same name; name the columns in the query")
+        read = Columns.of(reading, present, where) if columns == "read" else None
+        selected = ", ".join(
+            f"{_value(connection.scheme, name, types[name], read)} AS {_quoted(connection.scheme, name)}"
+            for name in (present if read is None else read.names)
+        )
+        with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
+            return connection.frame(f"SELECT {selected} FROM {table}"), where, present
 
 
 def database_name(source: str | Path, reading: Reading) -> str:
@@ -111,8 +113,8 @@ class _Sqlite:
 
     def __init__(self, path: Path) -> None:
         uri = f"{path.resolve().as_uri()}?mode=ro"
-        self._connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-        self.cancel, self.close = self._connection.interrupt, self._connection.close
+        self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+        self.close = self._connection.close
         for statement in ("PRAGMA temp_store = MEMORY", "BEGIN"):
             self._connection.execute(statement)
 
@@ -154,7 +156,7 @@ class _DuckDB(_Arrow):
         import duckdb
 
         self._connection = duckdb.connect(path, read_only=True, config={"temp_directory": ""})
-        self.cancel, self.close = self._connection.interrupt, self._connection.close
+        self.close = self._connection.close
 
     def batches(self, sql: str) -> pa.RecordBatchReader:
         [statement] = self._connection.extract_statements(sql)
@@ -172,7 +174,6 @@ class _Adbc(_Arrow):
             from adbc_driver_manager.dbapi import connect
         self._connection = connect(uri)
         self._cursor = self._connection.cursor()
-        self.cancel = self._cursor.adbc_cancel
         for statement in _SETTINGS if scheme in _POSTGRES else ():
             self._cursor.execute(statement)
 
@@ -213,26 +214,6 @@ def _file_format(path: Path) -> str:
     if head == b"SQLite format 3\0":
         return _SQLITE
     raise LogError(f"{path}: not a DuckDB or SQLite file; set format if it is another kind of log", field="format")
-
-
-def _fetched(
-    connection: _Connection, reading: Reading, where: str, columns: WantedColumns
-) -> tuple[pl.DataFrame, list[str]]:
-    remedy = "use one SELECT, and check the names in it" if reading.query else "check its name"
-    with _plain_words(f"{where}: cannot be opened", f"{remedy} and your permissions", "query" if reading.query else ""):
-        query = (reading.query or "").strip().rstrip(";")
-        source = f"(\n{query}\n) AS travas" if reading.query else _table(connection, reading)
-        fields = connection.columns(source)
-    present, types = [name for name, _ in fields], dict(fields)
-    if len(types) < len(present):
-        raise LogError(f"{where}: two columns have the same name; name the columns in the query")
-    read = Columns.of(reading, present, where) if columns == "read" else None
-    selected = ", ".join(
-        f"{_value(connection.scheme, name, types[name], read)} AS {_quoted(connection.scheme, name)}"
-        for name in (present if read is None else read.names)
-    )
-    with _plain_words(f"{where}: the query failed", "try a query of your own, or export the log"):
-        return connection.frame(f"SELECT {selected} FROM {source}"), present
 
 
 def _frame(batch: Any) -> pl.DataFrame:
@@ -294,32 +275,3 @@ def _value(scheme: str, column: str, field: pa.Field | None, columns: Columns | 
 def _numbers(columns: Columns) -> Sequence[str | None]:
     """The columns that are compared or measured as numbers."""
     return (columns.timestamp, columns.ties, *columns.details.numbers, *columns.details.event_numbers)
-
-
-def interruptible(work: Callable[[], Result], cancel: Callable[[], object]) -> Result:
-    """Run work in a separate thread, so that an interrupt is noticed immediately and cancels it.
-
-    Databases and Spark do not react to interrupts while they compute. Cancelling may take up to ten seconds.
-    """
-    outcome: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(work())
-        except BaseException as error:
-            outcome.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
-    try:
-        while not wait([outcome], timeout=0.2).done:  # a signal may have been delivered to another thread
-            pass
-    except KeyboardInterrupt:
-        for _ in range(50):  # it may not have started yet
-            try:
-                cancel()
-            except Exception:  # not supported
-                break
-            if wait([outcome], timeout=0.2).done:
-                break
-        raise
-    return outcome.result()

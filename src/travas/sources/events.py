@@ -18,40 +18,37 @@ secret: anyone who can choose identifiers can choose which of their own cases ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
-from ..errors import CONFIDENTIAL, LogError
+from ..errors import CONFIDENTIAL, LogError, number_of
 from ..log.calendar import SECOND
 from ..log.escaped_names import original_name
 from ..log.log import Log
 from ..log.questions import SERVICE_COLUMN, DetailColumn, Totals
-from ..log.traces import CODE, Activity, keys_of
-from ..trusted.samplers import Floats
-from .columns import Columns, cautions, columns_of
+from ..log.traces import Activity, keys_of
+from ..trusted.samplers import Floats, Integers
+from .columns import Columns, cautions, columns_of, is_text
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
-from .instants import AWARE, IS_TEXT, NANOSECONDS, TIME, time_columns, whole_microseconds
-from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, MissingValues, left_out_note, no_numbers
+from .instants import TIME, has_zone, instant_of, whole_microseconds
+from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, left_out_note, no_numbers
 from .period import Period, microseconds
 from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
 
 EVENTS_PER_FRAME = 32_000_000
 """Sorting a frame takes about 60 bytes per event."""
 
-COUNT = "count"
-_CASE, _TIE, _ROW, _UNIT, _DIGEST, _SELECTED, _FIRST = "case", "tie", "row", "unit", "digest", "selected", "first"
-_MOMENT, _IS_START, _SERVICE = "moment", "is start", "service"
-
-
-def _row(index: int) -> str:
-    return f"row {index + 1:,} (not counting the header and empty lines)"
+_CASE, _TIE, _UNIT, _DIGEST, _INDEX = "case", "tie", "unit", "digest", "index"
+_MOMENT, _AWARE, _IS_START, _SERVICE = "moment", "aware", "is start", "service"
 
 
 @dataclass(frozen=True)
@@ -62,15 +59,15 @@ class Table:
         rows: The rows, or those of some complete cases.
         columns: Which columns are read.
         where: The name of the log in messages.
+        height: About the number of rows, if they may not fit into memory.
         whole_rows: No column may be skipped, because an error in one would shift all others.
-        place: The words for a row in messages.
     """
 
     rows: pl.LazyFrame
     columns: Columns
     where: str
+    height: int = 0
     whole_rows: bool = False
-    place: Callable[[int], str] = _row
 
 
 def table_variants(
@@ -82,143 +79,119 @@ def table_variants(
     whole_rows: bool = False,
     present: Sequence[str] = (),
 ) -> Log:
-    """Return the variants of any table, whose columns are set or recognised. For databases and Spark, too.
+    """Return the variants of any table, whose columns are set or recognised: `pl.from_arrow(...).lazy()`.
 
-    `rows` is one row per event: `pl.from_arrow(...).lazy()`, or the complete cases of one partition; `height` is about its
-    number of rows, if it may not fit into memory. `present` names all columns of the log, if these are not all.
-    To count several frames without a case in common, use `Counting`.
+    `present` names all columns of the log, if these are not all.
     """
     schema = rows.collect_schema()
-    table = Table(rows, columns_of(reading, schema, where), where, whole_rows)
-    counting, frames = Counting(reading), height // EVENTS_PER_FRAME + 1  # a person's cases may be in any of them
-    of_frame = _name(table.columns.case).hash() % frames
-    for number in range(frames):
-        counting.add(table, rows if frames == 1 else rows.filter(of_frame == number))
+    counting = Counting(reading)
+    counting.add(Table(rows, columns_of(reading, schema, where), where, height, whole_rows))
     return counting.variants((), cautions(reading, present or list(schema)))
 
 
 class Counting:
     """Counts the cases of tables, of which no case is in two.
 
-    `missing` is what is missing in them; `texts`, by numeric attribute, how many values are no numbers, and how many there are.
+    `missing` has the number of missing values, by what is missing and in which column, if columns have names in messages;
+    `numbers`, by numeric attribute, how many more values are numbers than are other text.
     """
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.missing: dict[str, MissingValues] = {}
-        self.texts: dict[str, tuple[int, int]] = {}
+        self.missing: Counter[tuple[str, str]] = Counter()
+        self.numbers: Counter[str] = Counter()
         self.remedy = "set on_missing to 'drop'"
-        self._last: Table | None = None
-        self._noted: Table | None = None
-        self._nobody: list[MissingValues] = []  # cases without a unit, by frame
+        self.categories: dict[str, pl.Categories] = {}  # of all tables, so that their codes can be compared
+        self._table: Table | None = None
         self._counted: list[pl.DataFrame] = []
-        self._categories: dict[str, pl.Categories] = {}  # of all frames, so that their codes can be compared
         self._held: list[pl.DataFrame] = []  # without rows; the codes are forgotten with the last column that has them
 
-    def add(self, table: Table, rows: pl.LazyFrame) -> None:
-        """Count the cases of some rows of a table: no other rows are of the same cases."""
-        frame = _Frame(table, self.reading, self._categories)
-        events = frame.events(rows)
-        self.note_texts(frame.texts)
-        self._held.append(events.clear())
-        if any(events[name].null_count() for name in frame.needed):
-            if table is not self._noted:  # once for all frames of a table
-                self._noted = table
-                self.note_missing(frame.missing())
-            events = events.drop_nulls(list(frame.needed))
-        self._last = table
-        if self.missing and self.reading.on_missing == "fail":
-            return
-        events = frame.selected(frame.dated(events))
-        owners = None
-        if table.columns.unit is not None:
-            owners, nobody = frame.owners(events)
-            self._nobody += nobody
-        self._counted.append(frame.counted(events, owners))
-
-    def note_missing(self, found: Sequence[MissingValues]) -> None:
-        """Note values that are missing."""
-        for each in found:
-            earlier = self.missing.get(each.what)
-            self.missing[each.what] = each if earlier is None else replace(earlier, number=earlier.number + each.number)
-
-    def note_texts(self, found: Mapping[str, tuple[int, int]], times: int = 1) -> None:
-        """Note values of numeric attributes that are no numbers."""
-        for name, (others, known) in found.items():
-            earlier = self.texts.get(name, (0, 0))
-            self.texts[name] = earlier[0] + times * others, earlier[1] + times * known
+    def add(self, table: Table) -> None:
+        """Count the cases of a table: a large one in frames, each with the cases of some hashes."""
+        self._table, frame = table, _Frame(table, self)
+        frames = table.height // EVENTS_PER_FRAME + 1
+        of_frame = _name(table.columns.case).hash() % frames  # a person's cases may be in any of them
+        for number in range(frames):
+            events = frame.events(table.rows.filter(of_frame == number) if frames > 1 else table.rows)
+            self._held.append(events.clear())
+            self._counted.append(frame.cases(events))
 
     def variants(self, notes: Sequence[str] = (), seems_wrong: Sequence[str] = ()) -> Log:
         """Return the variants of everything that was added, with notes about it; LogError if values are missing."""
-        assert self._last is not None
-        reading, columns = self.reading, self._last.columns
-        self.note_missing(sorted(self._nobody, key=lambda each: each.first))
-        if self.missing and reading.on_missing == "fail":
-            raise self._refused(self._last)
-        traces, cases = self._traces(columns)
-        alphabet, codes = _encoded(traces, columns.parts, self._categories)
-        lengths = traces[columns.parts[0]].list.len().to_numpy().astype(np.int64)
-        left_out = [left_out_note(each.number, each.what) for each in self.missing.values()]
-        unfit = [name for name, (others, known) in self.texts.items() if 2 * others > known]
+        assert self._table is not None
+        reading, columns, missing = self.reading, self._table.columns, sorted(self.missing.items())
+        if missing and reading.on_missing == "fail":
+            raise self._refused(self._table)
+        cases = pl.concat(self._counted)
+        if columns.unit is not None:
+            cases = _kept(cases, columns.parts, reading)
+        traces = cases.group_by(columns.parts).len(_INDEX)
+        alphabet, codes = self._activities(traces, columns.parts)
+        left_out = [left_out_note(number, what) for (what, _), number in missing]
         return Log(
             alphabet,
-            keys_of(codes, lengths),
-            traces[COUNT].cast(pl.Int64).to_numpy(),
+            keys_of(codes, _lengths(traces, columns)),
+            traces[_INDEX].cast(pl.Int64).to_numpy(),
             released_columns(columns.roles.activities),
             (*(left_out if left_out or traces.height else [NO_EVENTS]), *notes),
             unit=reading.privacy_unit,
             counted=reading.counts_of,
             roles=columns.roles,
-            cautions=(*seems_wrong, *map(no_numbers, unfit)),
-            totals=None if cases is None else self._totals(columns, cases, alphabet),
+            cautions=(*seems_wrong, *(no_numbers(name) for name, more in self.numbers.items() if more < 0)),
+            totals=self._totals(columns, cases) if columns.details else None,
         )
 
     def _refused(self, table: Table) -> LogError:
         """Return the error about all missing values, with the remedy."""
-        is_avoidable = UNTIMED in self.missing and not table.columns.by_time
-        what, remedy = "; ".join(map(str, self.missing.values())), self.remedy + (WITHOUT_TIMES if is_avoidable else "")
+        is_avoidable = not table.columns.by_time and any(what == UNTIMED for what, _ in self.missing)
+        found = "; ".join(
+            f"{f'column {column!r}: ' if column else ''}{number_of(number, what)}"
+            for (what, column), number in sorted(self.missing.items())
+        )
         return LogError(
-            f"{table.where}: {what}; fix the log, or {remedy} {CONFIDENTIAL}",
+            f"{table.where}: {found}; fix the log, or {self.remedy}{WITHOUT_TIMES if is_avoidable else ''} {CONFIDENTIAL}",
             field="on_missing",
             other_fields=("times",) if is_avoidable else (),
         )
 
-    def _traces(self, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-        """Return the traces with their counts, and the counted cases if details are read."""
-        counted = self._counted
-        cases = counted[0] if len(counted) == 1 else pl.concat(counted)
-        if COUNT in cases.columns:
-            return (cases.group_by(columns.parts).agg(pl.col(COUNT).sum()) if len(counted) > 1 else cases), None
-        if columns.unit is not None and len(counted) > 1:
-            cases = _kept(cases.lazy(), columns.parts, self.reading).collect()
-        traces = cases.lazy().group_by(columns.parts).len(COUNT).collect()
-        return traces, cases if columns.details else None
-
-    def _totals(self, columns: Columns, cases: pl.DataFrame, alphabet: list[Activity]) -> Totals:
+    def _totals(self, columns: Columns, cases: pl.DataFrame) -> Totals:
         """Return the answers about the counted cases."""
         details = columns.details
-        _, codes = _encoded(cases, columns.parts, self._categories, alphabet)
+        alphabet, codes = self._activities(cases, columns.parts)
         times, aware = None, np.zeros(len(codes), dtype=bool)
         if details.times == "read":
-            times, aware = (cases[name].explode(empty_as_null=False).to_numpy() for name in (_MOMENT, AWARE))
+            times, aware = (cases[name].explode(empty_as_null=False).to_numpy() for name in (_MOMENT, _AWARE))
         read: dict[DetailColumn, Coded | Floats] = {}
         if details.service:
             read[SERVICE_COLUMN] = _floats(cases[_SERVICE].explode(empty_as_null=False))
         for attribute, role, _ in columns.attributes_read:
             values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
-            is_number = attribute.values == "number"
-            read[attribute] = (
-                _floats(values) if is_number else _coded_values(values.to_physical(), self._categories[role])
-            )
-        lengths = cases[columns.parts[0]].list.len().to_numpy().astype(np.int64)
-        return EncodedTotals(EncodedCases(alphabet, codes, lengths, times, aware, read), details)
+            read[attribute] = _floats(values) if attribute.values == "number" else self._coded(values)
+        return EncodedTotals(EncodedCases(alphabet, codes, _lengths(cases, columns), times, aware, read), details)
+
+    def _activities(self, cases: pl.DataFrame, parts: list[str]) -> tuple[list[Activity], NDArray[np.uint32]]:
+        """Return the activities that occur, and the codes of those of all cases, one after another."""
+        texts, codes = self._decoded(cases.select(pl.col(part).explode(empty_as_null=False) for part in parts))
+        alphabet: list[Any] = texts.to_series().to_list() if len(parts) == 1 else texts.rows()
+        return alphabet, codes.to_numpy()
+
+    def _coded(self, values: pl.Series) -> Coded:
+        """Return the values of an attribute as indexes into those that occur."""
+        texts, codes = self._decoded(values.to_physical().to_frame())
+        return Coded(codes.cast(pl.Int32).fill_null(-1).to_numpy(), texts.to_series().to_list())
+
+    def _decoded(self, names: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+        """Return the different rows of encoded names as text, and the index of each row among them; null if it is null."""
+        kinds, roles = names.unique().drop_nulls(), names.columns
+        texts = kinds.select(
+            pl.col(role).cat.to(pl.Categorical(self.categories[role])).cast(pl.String) for role in roles
+        )
+        return texts, names.join(kinds.with_row_index(_INDEX), on=roles, how="left", maintain_order="left")[_INDEX]
 
 
 def persons_of(table: Table, reading: Reading) -> pl.DataFrame:
     """Return every case and its person, as text, by the rows that are counted; of several persons one, to be refused."""
-    frame = _Frame(table, reading, {})
-    events = frame.events(table.rows).drop_nulls(list(frame.needed))
-    events = frame.selected(frame.dated(events))
+    events = _Frame(table, Counting(reading)).events(table.rows)
     person = pl.col(_UNIT).cast(pl.String).drop_nulls().min()
     return events.group_by(pl.col(_CASE).cast(pl.String)).agg(person.alias("person"))
 
@@ -226,53 +199,45 @@ def persons_of(table: Table, reading: Reading) -> pl.DataFrame:
 class _Frame:
     """How rows of a table become events, and events become cases."""
 
-    def __init__(self, table: Table, reading: Reading, categories: dict[str, pl.Categories]) -> None:
-        self.table, self.columns, self.reading, self._categories = table, table.columns, reading, categories
+    def __init__(self, table: Table, counting: Counting) -> None:
+        self.table, self.columns, self.reading, self.counting = table, table.columns, counting.reading, counting
         self._schema = table.rows.collect_schema()
-        columns = self.columns
-        self.needed = {_CASE: columns.case} | dict(zip(columns.parts, columns.activities, strict=True))
-        if columns.timestamp is not None:
-            self.needed[TIME] = columns.timestamp
-        self._selected = conditions(columns, reading)
-        self._reads_times = columns.details.times == "read"
-        self.texts: dict[str, tuple[int, int]] = {}
+        self._reads_times = self.columns.details.times == "read"
 
     def events(self, rows: pl.LazyFrame) -> pl.DataFrame:
-        """Return the selected rows as numbers; missing values are null."""
-        rows = rows.filter(*self._selected) if self._selected else rows
-        columns = self.columns
-        texts = [(each.name, role, column) for each, role, column in columns.attributes_read if each.values == "number"]
-        given = {f"given {role}": _name(column).is_not_null() for _, role, column in texts}
+        """Return the events of some rows as numbers, in their order; those without a value that is needed are noted."""
+        columns, counting = self.columns, self.counting
+        needed = {part: ("events without an activity", name) for part, name in columns.named_parts}
+        needed[_CASE] = "events without a case", columns.case
+        numeric = [
+            (each.name, role, column) for each, role, column in columns.attributes_read if each.values == "number"
+        ]
+        given = {f"given {role}": _name(column).is_not_null() for _, role, column in numeric}
+        if columns.timestamp is not None:
+            needed[TIME] = UNTIMED, columns.timestamp
+        rows = rows.filter(*conditions(columns, self.reading))
         columns_apart = pl.QueryOptFlags(projection_pushdown=not self.table.whole_rows)
         events = rows.select(**self._numbers, **given).collect(engine="streaming", optimizations=columns_apart)
-        for name, role, _ in texts:
-            known = int(events[f"given {role}"].sum())
-            self.texts[name] = known - events[role].count(), known
-        events = events.drop(given)
-        if IS_TEXT not in events.columns:
-            return events
-        if (events[IS_TEXT] & events[TIME].is_null()).any():
-            raise self._unknown_time()
-        is_exact = NANOSECONDS not in events.columns or not events[NANOSECONDS].max()
-        return events.drop(IS_TEXT, *((NANOSECONDS,) if is_exact else ()), strict=False)
-
-    def dated(self, events: pl.DataFrame) -> pl.DataFrame:
-        """Return complete events with their times in whole microseconds, where they are needed."""
-        if not self._reads_times and self.reading.period is None:
-            return events
-        return events.with_columns(pl.Series(_MOMENT, whole_microseconds(events[TIME])))
+        if columns.timestamp is not None and is_text(self._schema[columns.timestamp]) and events[TIME].null_count():
+            self._check_times(rows, columns.timestamp)
+        for name, role, _ in numeric:
+            counting.numbers[name] += 2 * events[role].count() - int(events[f"given {role}"].sum())
+        for role, (what, column) in needed.items():
+            if number := events[role].null_count():
+                counting.missing[what, self._shown(column)] += number
+        return self._selected(events.drop(given).drop_nulls(list(needed)))
 
     @cached_property
     def _numbers(self) -> dict[str, pl.Expr]:
         """The columns of an event; missing values are null."""
         columns, kinds = self.columns, self._schema
         read = {_CASE: self._compared(columns.case, _CASE)}
-        read |= {part: self._coded(name, part) for part, name in zip(columns.parts, columns.activities, strict=True)}
+        read |= {part: self._coded(name, part) for part, name in columns.named_parts}
         if columns.timestamp is not None:
-            of_time = time_columns(
-                column_of(columns.timestamp), kinds[columns.timestamp], self.reading.timestamp_format
-            )
-            read |= {name: each for name, each in of_time.items() if name != AWARE or self._reads_times}
+            time = column_of(columns.timestamp), kinds[columns.timestamp], self.reading.timestamp_format
+            read[TIME] = instant_of(*time)
+            if self._reads_times:
+                read[_AWARE] = has_zone(*time)
         if columns.ties is not None:
             read[_TIE] = column_of(columns.ties)
         if columns.unit is not None:
@@ -289,132 +254,96 @@ class _Frame:
 
     def _coded(self, column: str, role: str) -> pl.Expr:
         """Encode names as numbers, those of cases for this frame only."""
-        known = {} if role == _CASE else self._categories
+        known = {} if role == _CASE else self.counting.categories
         return _name(column).cast(pl.Categorical(known.setdefault(role, pl.Categories.random())))
 
     def _compared(self, column: str, role: str) -> pl.Expr:
         """Encode identifiers that are only compared; integers stay as they are."""
         return column_of(column) if self._schema[column].is_integer() else self._coded(column, role)
 
-    def missing(self) -> list[MissingValues]:
-        """Return the values that are missing in selected rows of the table."""
-        lacking = {role: self._numbers[role].is_null() for role in self.needed}
-        rows = self._cells(lacking).filter(pl.any_horizontal(list(self.needed))).collect(engine="streaming")
-        found = []
-        for role, column in self.needed.items():
-            if len(numbers := rows.filter(pl.col(role))[_ROW]):
-                what = {_CASE: "events without a case", TIME: UNTIMED}.get(role, "events without an activity")
-                first = self.table.place(int(numbers[0]))
-                found.append(MissingValues(what, len(numbers), first, self._shown(column)))
-        return found
-
     def _shown(self, column: str) -> str:
         """The name of a column in messages; those of traces have names of their own."""
         return "" if self.columns.stated else column
 
-    def _cells(self, read: Mapping[str, pl.Expr]) -> pl.LazyFrame:
-        """Return cells of the selected rows, with the number of each row in the table."""
-        is_selected = pl.all_horizontal(self._selected) if self._selected else pl.lit(True)
-        return self.table.rows.select(**read, **{_SELECTED: is_selected}).with_row_index(_ROW).filter(_SELECTED)
+    def _check_times(self, rows: pl.LazyFrame, column: str) -> None:
+        """Raise LogError if a text is not a time."""
+        cells = rows.select(self._numbers[TIME].alias(TIME), _name(column).alias(_INDEX))
+        unknown = cells.filter(pl.col(TIME).is_null(), pl.col(_INDEX).is_not_null()).head(1).collect(engine="streaming")
+        if unknown.height:
+            place = f", column {column!r}" if self._shown(column) else ""
+            form = self.reading.timestamp_format
+            kind = "in ISO 8601" if form is None else f"of the format {form!r}"
+            raise LogError(
+                f"{self.table.where}{place}: {unknown[_INDEX][0][:60]!r} is not a timestamp {kind}; fix the log, or set "
+                f"timestamp_format {CONFIDENTIAL}",
+                field="timestamp_format",
+            )
 
-    def _unknown_time(self) -> LogError:
-        """Return the error about the first text that is not a time."""
-        column, form = str(self.columns.timestamp), self.reading.timestamp_format
-        cells = self._cells({TIME: self._numbers[TIME], "text": _name(column)})
-        unknown = cells.filter(pl.col(TIME).is_null() & pl.col("text").is_not_null()).select(_ROW, "text")
-        row, text = unknown.head(1).collect(engine="streaming").row(0)
-        place = self.table.place(row)
-        place = f"column {column!r}, {place}" if self._shown(column) else place
-        kind = "in ISO 8601" if form is None else f"of the format {form!r}"
-        return LogError(
-            f"{self.table.where}, {place}: {text[:60]!r} is not a timestamp {kind}; fix the log, or set timestamp_format "
-            f"{CONFIDENTIAL}",
-            field="timestamp_format",
-        )
-
-    def selected(self, events: pl.DataFrame) -> pl.DataFrame:
-        """Return completions with service times, if starts are read; of them those of the period, if there is one."""
-        period, has_starts = self.reading.period, self.columns.details.service
-        if period is None and not has_starts:
-            return events
+    def _selected(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return complete events in order: with service times, if starts are read, and those of the period, if there is one."""
+        period = self.reading.period
+        if self._reads_times or period is not None:
+            events = events.with_columns(pl.Series(_MOMENT, whole_microseconds(events[TIME])))
         by = self._sort_keys(events) if self.columns.by_time else []
-        ordered = events.sort(by, maintain_order=True, nulls_last=True) if by else events
-        ordered = _paired(ordered, self.columns.parts) if has_starts else ordered
-        return ordered if period is None else _closed(ordered, period, self.columns.parts[0])
+        if by and not (len(by) == 1 and events[TIME].is_sorted()):
+            events = events.sort(by, maintain_order=True, nulls_last=True)  # also orders the events of each case
+        if self.columns.details.service:
+            events = _paired(events, self.columns.parts)
+        return events if period is None else _closed(events, period, self.columns.parts[0])
 
-    def owners(self, events: pl.DataFrame) -> tuple[pl.DataFrame, list[MissingValues]]:
-        """Return the unit and the digest of every case that has a unit, and the cases without one."""
+    def _owners(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return the unit and the digest of every case that has a unit; cases without one are noted."""
         unit = str(self.reading.unit)
         values = pl.col(_UNIT).drop_nulls()
-        owners = events.lazy().group_by(_CASE).agg(values.n_unique().alias("values"), values.first()).collect()
-        texts = owners[_CASE].cast(pl.String)
-        if (several := owners["values"] > 1).any():
+        owners = events.group_by(_CASE).agg(values.n_unique().alias(_INDEX), values.first())
+        if (several := owners.filter(pl.col(_INDEX) > 1)[_CASE].cast(pl.String)).len():
             raise LogError(
-                f"{self.table.where}: the case {str(texts.filter(several).min())[:60]!r} has several values of the unit "
-                f"{unit!r}; a case must have exactly one; fix the log {CONFIDENTIAL}"
+                f"{self.table.where}: the case {str(several.min())[:60]!r} has several values of the unit {unit!r}; "
+                f"a case must have exactly one; fix the log {CONFIDENTIAL}"
             )
-        nobody, missing = owners["values"] == 0, []
-        if number := int(nobody.sum()):
-            first = f"case {str(texts.filter(nobody).min())[:60]!r}"
-            missing.append(MissingValues(f"cases without the unit {unit!r}", number, first))
-        digests = pl.Series(_DIGEST, [case_digest(text) for text in texts], dtype=pl.Binary)
-        return owners.select(_CASE, _UNIT).with_columns(digests).filter(~nobody), missing
+        if nobody := owners[_UNIT].null_count():
+            self.counting.missing[f"cases without the unit {unit!r}", ""] += nobody
+        owners = owners.drop_nulls(_UNIT)
+        digests = [case_digest(text) for text in owners[_CASE].cast(pl.String)]
+        return owners.select(_CASE, _UNIT, pl.Series(_DIGEST, digests, dtype=pl.Binary))
 
-    def counted(self, events: pl.DataFrame, owners: pl.DataFrame | None) -> pl.DataFrame:
-        """Return the cases that are counted of these; with neither units nor details, their traces with `COUNT`."""
-        parts, cases = self.columns.parts, self._cases(events.drop(_UNIT, strict=False))
-        if owners is not None:
-            cases = _kept(cases.join(owners.lazy(), on=_CASE), parts, self.reading)
-        elif not self.columns.details:
-            return cases.group_by(parts).len(COUNT).collect()
+    def cases(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Group events by case: the names of its activities as numbers, its details, its unit and digest."""
+        parts = self.columns.parts
+        lists = [
+            name for name in (*parts, *self.columns.of_events, _MOMENT, _AWARE, _SERVICE) if name in events.columns
+        ]
+        firsts = [pl.col(name).drop_nulls().first() for name in self.columns.of_cases]
+        read = events
+        if self.reading.duplicate_events == "drop":
+            read = events.unique([_CASE, TIME, *parts], keep="first", maintain_order=True)
+        # Polars cannot group by lists of categoricals and something else
+        cases = read.lazy().group_by(_CASE).agg(pl.col(lists).to_physical(), *firsts)
+        if self.columns.unit is not None:
+            cases = cases.join(self._owners(events).lazy(), on=_CASE)
         return cases.drop(_CASE).collect()
 
-    def _cases(self, events: pl.DataFrame) -> pl.LazyFrame:
-        """Group events by case: the names of its activities as numbers, and its details."""
-        by = self._sort_keys(events) if self.columns.by_time else []
-        ordered = events
-        if by and not (len(by) == 1 and events[TIME].is_sorted()):
-            same = self.columns.of_events if self.reading.ties == "activity" else []  # rows may have no order
-            texts = [pl.col(name).cast(pl.String) for name in same]
-            ordered = events.sort([*by, *texts], maintain_order=True, nulls_last=True)
-        parts, roles = self.columns.parts, self.columns.of_cases
-        times = (_MOMENT, AWARE) if self._reads_times else ()
-        # Polars cannot group by lists of categoricals and something else
-        lists = [pl.col(parts).to_physical(), *(pl.col(name) for name in times if name in events.columns)]
-        lists += [pl.col(name).to_physical() for name in self.columns.of_events]
-        lists += [pl.col(_SERVICE)] if self.columns.details.service else []
-        if self.reading.duplicate_events == "drop":
-            same = [name for name in (_CASE, TIME, NANOSECONDS, *parts) if name in events.columns]
-            ordered = ordered.with_columns((pl.int_range(pl.len()).over(same) == 0).alias(_FIRST))
-            lists = [each.filter(pl.col(_FIRST)) for each in lists]
-        if self.reading.ties != "activity":
-            firsts = [pl.col(name).drop_nulls().first() for name in roles]
-            return ordered.lazy().group_by(_CASE).agg(*lists, *firsts)
-        cases = ordered.lazy().group_by(_CASE).agg(*lists)
-        # of simultaneous events with the same name, the smallest value: rows may have no order
-        for name in roles:
-            own = events.lazy().filter(pl.col(name).is_not_null())
-            value = pl.col(name).cast(pl.String) if isinstance(events[name].dtype, pl.Categorical) else pl.col(name)
-            values = own.sort([*by, value], maintain_order=True).group_by(_CASE).agg(pl.col(name).first())
-            cases = cases.join(values, on=_CASE, how="left")
-        return cases
-
     def _sort_keys(self, events: pl.DataFrame) -> list[pl.Expr]:
-        """Return the keys of a stable sort by time; one sort of the whole log also orders the events of each case."""
-        by: list[pl.Expr] = [pl.col(name) for name in (TIME, NANOSECONDS) if name in events.columns]
+        """Return the keys of a stable sort: the time, then what orders simultaneous events."""
         starts = [~pl.col(_IS_START)] if _IS_START in events.columns else []  # before ends, if rows may have no order
         if self.reading.ties == "activity":
-            return by + [pl.col(part).cast(pl.String) for part in self.columns.parts] + starts
+            names, values = self.columns.parts, self.columns.attribute_roles
+            return [
+                pl.col(TIME),
+                pl.col(*names).cast(pl.String),
+                *starts,
+                *(pl.col(name).cast(pl.String) for name in values),
+            ]
         if _TIE not in events.columns:
-            return by
+            return [pl.col(TIME)]
         kind, tie = events[_TIE].dtype, pl.col(_TIE)
         if kind.is_numeric() or kind.is_temporal():
-            return [*by, tie, *starts]
+            return [pl.col(TIME), tie, *starts]
         # whole numbers by size, then other texts, then what is missing
         tie = tie.cast(pl.String)
         tie = pl.when(tie != "").then(tie)
         number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
-        return [*by, number, pl.when(number.is_null()).then(tie), *starts]
+        return [pl.col(TIME), number, pl.when(number.is_null()).then(tie), *starts]
 
 
 def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
@@ -433,8 +362,8 @@ def case_digest(case: str) -> bytes:
     return hashlib.md5(case.encode(), usedforsecurity=False).digest()
 
 
-def _kept(cases: pl.LazyFrame, parts: list[str], reading: Reading) -> pl.LazyFrame:
-    """Select the cases that are counted. Applied to the selections of frames, it selects what it would of the whole."""
+def _kept(cases: pl.DataFrame, parts: list[str], reading: Reading) -> pl.DataFrame:
+    """Select the cases that are counted."""
     if reading.counts_of == "units":
         cases = cases.group_by(_UNIT, *parts).agg(pl.all().sort_by(_DIGEST).first())
     return cases.filter(pl.col(_DIGEST).rank("ordinal").over(_UNIT) <= reading.privacy_unit.max_cases)
@@ -473,34 +402,8 @@ def _floats(values: pl.Series) -> Floats:
     return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _encoded(
-    table: pl.DataFrame, parts: list[str], categories: dict[str, pl.Categories], alphabet: list[Activity] | None = None
-) -> tuple[list[Activity], NDArray[np.uint32]]:
-    """Return the activities that occur, and the codes of the activities of all rows, one after another."""
-    names = table.select(pl.col(part).explode(empty_as_null=False) for part in parts)
-    kinds = names.unique()
-    texts = kinds.select(pl.col(part).cat.to(pl.Categorical(categories[part])).cast(pl.String) for part in parts)
-    activities: list[Activity] = [row[0] for row in texts.rows()] if len(parts) == 1 else list(texts.rows())
-    alphabet = activities if alphabet is None else alphabet
-    code_of = {activity: code for code, activity in enumerate(alphabet)}
-    new = np.array([code_of[activity] for activity in activities], dtype=CODE)
-    if len(parts) == 1:
-        old = kinds.to_series().to_numpy()
-        dense = np.zeros(int(old.max(initial=0)) + 1, dtype=CODE)
-        dense[old] = new
-        return alphabet, dense[names.to_series().to_numpy()]
-    kinds = kinds.with_columns(pl.Series("code", new))
-    coded = names.join(kinds, on=parts, how="left", maintain_order="left")["code"].to_numpy()
-    return alphabet, coded.astype(CODE, copy=False)
-
-
-def _coded_values(values: pl.Series, categories: pl.Categories) -> Coded:
-    """Return the values of an attribute, numbers of these categories, as indexes into those that occur."""
-    kinds = values.unique().drop_nulls()
-    texts = kinds.to_frame("value").select(pl.col("value").cat.to(pl.Categorical(categories)).cast(pl.String))
-    index = np.full(int(kinds.to_numpy().max(initial=0)) + 2, -1, dtype=np.int32)  # the last one stands for null
-    index[kinds.to_numpy()] = np.arange(len(kinds))
-    return Coded(index[values.fill_null(len(index) - 1).to_numpy()], texts.to_series().to_list())
+def _lengths(cases: pl.DataFrame, columns: Columns) -> Integers:
+    return cases[columns.parts[0]].list.len().cast(pl.Int64).to_numpy()
 
 
 def unescaped(names: pl.Series) -> pl.Series:

@@ -14,7 +14,7 @@ from ..trusted.samplers import Integers
 from .period import microseconds
 from .reading import NUMBERED
 
-TIME, NANOSECONDS, AWARE, IS_TEXT = "time", "nanoseconds", "aware", "is text"
+TIME = "time"
 
 _NUMBER = r"[+-]?[0-9]{1,16}(?:[.,][0-9]{1,20})?"
 """Whole or decimal, with a point or a comma."""
@@ -27,28 +27,25 @@ _CLOCKS = product("T ", ("%H:%M:%S%.f", "%H:%M"), ("%#z", ""))
 _ISO_FORMATS = [*("%Y-%m-%d" + "".join(clock) for clock in _CLOCKS), "%Y-%m-%d"]
 
 
-def time_columns(column: pl.Expr, kind: pl.DataType, timestamp_format: str | None) -> dict[str, pl.Expr]:
-    """Return the columns of a time: its instant, what is finer than microseconds in ISO 8601, and whether it has a zone.
-
-    Text is parsed value by value, by `timestamp_format` or as ISO 8601; without a time zone it is UTC. The instant of other
-    text is null; `IS_TEXT` says where there is any text.
-    """
+def instant_of(column: pl.Expr, kind: pl.DataType, timestamp_format: str | None) -> pl.Expr:
+    """Return the instant of a time; text is parsed value by value, without a time zone it is UTC, and other text is null."""
     if kind.is_temporal() or kind.is_numeric():
-        is_aware = isinstance(kind, pl.Datetime) and kind.time_zone is not None
-        return {TIME: column.fill_nan(None) if kind.is_float() else column, AWARE: pl.lit(is_aware)}
-    text = column.cast(pl.String)
-    text = pl.when(text != "").then(text)
+        return column.fill_nan(None) if kind.is_float() else column
     recognised_instants(pl.Series(dtype=pl.String), timestamp_format)  # raises if the format is not valid
 
     def parsed(texts: pl.Series) -> pl.Series:
         return recognised_instants(texts, timestamp_format)
 
-    moment = text.map_batches(parsed, return_dtype=_MICROSECONDS, is_elementwise=True)
-    read = {TIME: moment, IS_TEXT: text.is_not_null()}
+    return column.cast(pl.String).map_batches(parsed, return_dtype=_MICROSECONDS, is_elementwise=True)
+
+
+def has_zone(column: pl.Expr, kind: pl.DataType, timestamp_format: str | None) -> pl.Expr:
+    """Return whether a time has a time zone."""
+    if kind.is_temporal() or kind.is_numeric():
+        return pl.lit(isinstance(kind, pl.Datetime) and kind.time_zone is not None)
     if timestamp_format is not None:
-        return read | {AWARE: pl.lit("%z" in timestamp_format or timestamp_format.startswith("epoch-"))}
-    finer = text.str.extract(r"[.,][0-9]{6}([0-9]{1,3})").str.pad_end(3, "0").cast(pl.Int16).fill_null(0)
-    return read | {NANOSECONDS: finer, AWARE: text.str.contains(ZONED)}
+        return pl.lit("%z" in timestamp_format or timestamp_format.startswith("epoch-"))
+    return column.cast(pl.String).str.contains(ZONED)
 
 
 def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Series:
@@ -68,18 +65,13 @@ def recognised_instants(texts: pl.Series, timestamp_format: str | None) -> pl.Se
 
 def whole_microseconds(times: pl.Series) -> Integers:
     """Return microseconds since 1970, between the years 1 and 9999; finer parts of a second are cut off."""
-    kind = times.dtype
     numbers: Integers = times.to_physical().cast(pl.Int64).to_numpy()
-    if isinstance(kind, pl.Date):
-        days: Integers = np.clip(numbers, FIRST_INSTANT // DAY, LAST_INSTANT // DAY)
-        return days * DAY
-    unit = kind.time_unit if isinstance(kind, pl.Datetime) else "us"
-    if unit == "ns":  # the years 1677 to 2262
-        return numbers // 1000
-    factor = 1000 if unit == "ms" else 1
-    clipped: Integers = np.clip(numbers, FIRST_INSTANT // factor, LAST_INSTANT // factor)
-    clipped *= factor
-    return clipped
+    unit = "d" if isinstance(times.dtype, pl.Date) else getattr(times.dtype, "time_unit", "us")
+    if unit == "ns":
+        numbers = numbers // 1000
+    factor = {"d": DAY, "ms": 1000}.get(unit, 1)
+    nearest: Integers = np.clip(numbers, FIRST_INSTANT // factor, LAST_INSTANT // factor) * factor
+    return nearest
 
 
 def _parsed(texts: pl.Series, form: str) -> pl.Series:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..errors import CONFIDENTIAL, number_of
@@ -43,17 +42,3 @@ def no_numbers(name: str) -> str:
         f"most values of the attribute {name!r} are not numbers such as 1234.5, and count as missing; for numbers such as "
         "1.234,50 set decimal to ','"
     )
-
-
-@dataclass(frozen=True)
-class MissingValues:
-    """Missing values: what is missing, how often, where first, and in which column, if there are columns."""
-
-    what: str
-    number: int
-    first: str
-    column: str = ""
-
-    def __str__(self) -> str:
-        column = f"column {self.column!r}: " if self.column else ""
-        return f"{column}{number_of(self.number, self.what)}{f', the first at {self.first}' if self.first else ''}"

@@ -16,12 +16,11 @@ import pickle
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, cast
-from uuid import uuid4
 
 import attrs
 import numpy as np
@@ -37,10 +36,10 @@ from ..log.questions import Details, Totals
 from ..log.traces import CODE, Activity, Trace, keys_of
 from ..trusted.samplers import Integers
 from .columns import Columns, cautions, columns_of
-from .databases import interruptible, sorted_rows, without_row_order
+from .databases import sorted_rows, without_row_order
 from .encoded_cases import EncodedCases, EncodedTotals, joined
 from .events import Counting, Table, persons_of
-from .messages import NO_EVENTS, MissingValues
+from .messages import NO_EVENTS
 from .reading import Reading
 
 _DIGEST, _COUNT, _LENGTH = "digest", "count", "length"
@@ -59,8 +58,8 @@ def read_spark(source: Any, reading: Reading) -> Log:
     frame, where = _opened(source, reading) if isinstance(source, str) else (source, "Spark DataFrame")
     if not hasattr(frame, "sparkSession"):
         raise LogError(f"a {type(frame).__name__} is not an event log; use a pyspark.sql DataFrame")
-    variants: Log = _run(frame.sparkSession, where, lambda: _counted(frame, reading, where))
-    return variants
+    with _jobs(where):
+        return _counted(frame, reading, where)
 
 
 def _counted(frame: Any, reading: Reading, where: str) -> Log:
@@ -69,33 +68,33 @@ def _counted(frame: Any, reading: Reading, where: str) -> Log:
     partition = Partition(columns, reading, where)
     parts = partition.parts
     events = _divided(frame, partition).mapInArrow(partition.counted, partition.schema)
-    held = [events.persist()] if columns.details else []
-    try:
-        answers = events.groupBy(_REPORT, *parts).agg(f.sum(_NUMBER).alias(_COUNT))
-        with suppress(Exception):  # Spark does not coalesce persisted data; not available over Connect
-            answers = answers.coalesce(2 * frame.sparkSession.sparkContext.defaultParallelism)
-        digest = f.unhex(f.substring(f.sha2(f.to_json(f.struct(*parts)).cast("binary"), 256), 1, 32))
-        answers = answers.withColumns({_DIGEST: digest, _LENGTH: f.size(parts[0])}).persist()
-        held.append(answers)
-        reports = answers.where(f.col(_REPORT).isNotNull()).select(_REPORT, _COUNT).collect()
-        table = Table(empty, columns, where)
-        found = [(pickle.loads(content), number) for content, number in reports]
-        described = _described(found, table, partition, frame.columns)
-        traces = answers.where(f.col(parts[0]).isNotNull())
-        here = traces.select(_DIGEST, _COUNT, _LENGTH).toArrow()
-    except BaseException:
-        _drop(*held)
-        raise
+    cases = events.where(f.col(_CASES).isNotNull()).select(_CASES)
     if columns.details:
-        cases = events.where(f.col(_CASES).isNotNull()).select(_CASES)
+        _keep(events, cases)
+    answers = events.groupBy(_REPORT, *parts).agg(f.sum(_NUMBER).alias(_COUNT))
+    with suppress(Exception):  # Spark does not coalesce persisted data; not available over Connect
+        answers = answers.coalesce(2 * frame.sparkSession.sparkContext.defaultParallelism)
+    digest = f.unhex(f.substring(f.sha2(f.to_json(f.struct(*parts)).cast("binary"), 256), 1, 32))
+    answers = answers.withColumns({_DIGEST: digest, _LENGTH: f.size(parts[0])})
+    found = answers.where(f.col(parts[0]).isNotNull())
+    traces = found.select(_DIGEST, *parts)
+    _keep(answers, traces)
+    said = answers.where(f.col(_REPORT).isNotNull()).select(_REPORT, _COUNT).collect()
+    reports = [pickle.loads(content) for content, times in said for _ in range(times)]
+    described = _described(reports, Table(empty, columns, where), reading, frame.columns)
+    here = found.select(_DIGEST, _COUNT, _LENGTH).toArrow()
+    if columns.details:
         described = replace(described, totals=SparkTotals(cases, cast(Totals, described.totals), where))
-        weakref.finalize(cases, _drop, events)
     if here.num_rows:
         described = replace(described, notes=tuple(note for note in described.notes if note != NO_EVENTS))
-    traces = traces.select(_DIGEST, *parts)
-    weakref.finalize(traces, _drop, answers)
     counts, lengths = (here[name].to_numpy().astype(np.int64) for name in (_COUNT, _LENGTH))
     return RemoteVariants(traces, where, here[_DIGEST], counts, lengths, described)
+
+
+def _keep(frame: Any, user: Any) -> None:
+    """Keep what was computed on the cluster, as long as what uses it is in use."""
+    frame.persist()
+    weakref.finalize(user, _drop, frame)
 
 
 def _divided(frame: Any, partition: Partition) -> Any:
@@ -115,21 +114,15 @@ def _divided(frame: Any, partition: Partition) -> Any:
     return together.mapInArrow(partition.owned, schema).repartition(_OWNER).drop(_OWNER)
 
 
-def _described(
-    reports: Sequence[tuple[Report, int]], table: Table, partition: Partition, present: Sequence[str]
-) -> Log:
+def _described(reports: Sequence[Report], nothing: Table, reading: Reading, present: Sequence[str]) -> Log:
     """Refuse what a partition refused, or what is missing; else return all that is said about the log, without its traces."""
-    if refused := sorted(report.refusal for report, _ in reports if report.refusal):
+    if refused := sorted(report.refusal for report in reports if report.refusal):
         raise LogError(refused[0][0], field=refused[0][1])
-    reading, counting = partition.reading, Counting(partition.reading)
-    counting.add(table, table.rows)
-    missing = []
-    for report, times in reports:
-        missing += [replace(each, number=times * each.number) for each in report.missing]
-        counting.note_texts(report.texts, times)
-    events = [each for each in missing if each.column]
-    wanted = events if events and reading.on_missing == "fail" else missing
-    counting.note_missing(sorted(wanted, key=lambda each: (each.what, each.first)))
+    counting = Counting(reading)
+    counting.add(nothing)
+    for report in reports:
+        counting.missing.update(report.missing)
+        counting.numbers.update(report.numbers)
     return counting.variants((), cautions(reading, present))
 
 
@@ -139,11 +132,11 @@ def _polars(table: pa.Table) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Report:
-    """What a partition has to say: why it refuses the log, as words and parameter, or what is missing or no number."""
+    """What a partition has to say: why it refuses the log, as words and parameter, or what its `Counting` noted."""
 
     refusal: tuple[str, str] | None = None
-    missing: tuple[MissingValues, ...] = ()
-    texts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    missing: Counter[tuple[str, str]] = field(default_factory=Counter)
+    numbers: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -171,9 +164,9 @@ class Partition:
         return f"{_REPORT} binary, {parts}{_NUMBER} long, {_CASES} binary"
 
     def table(self, rows: pl.DataFrame) -> Table:
-        """The rows as a table; their numbers mean nothing."""
+        """The rows as a table."""
         named = rows.rename(dict(zip(rows.columns, self.columns.names, strict=False)))
-        return Table(sorted_rows(named, self.reading).lazy(), self.columns, self.where, place=lambda _: "")
+        return Table(sorted_rows(named, self.reading).lazy(), self.columns, self.where)
 
     def counted(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the answer. What is missing is left out; the driver refuses it, if it is to be refused."""
@@ -182,14 +175,13 @@ class Partition:
             return
         counting = Counting(attrs.evolve(self.reading, on_missing="drop"))
         try:
-            table = self.table(_polars(pa.Table.from_batches(arrived)))
-            counting.add(table, table.rows)
+            counting.add(self.table(_polars(pa.Table.from_batches(arrived))))
             variants = counting.variants()
         except LogError as error:
             yield self._said(Report((str(error), error.field)))
             return
         yield self._traces(variants)
-        report = Report(None, tuple(counting.missing.values()), counting.texts)
+        report = Report(None, counting.missing, counting.numbers)
         if report != Report() or variants.totals is not None:
             yield self._said(report, variants.totals)
 
@@ -275,13 +267,15 @@ class SparkTotals:
 
     def fetched(self) -> EncodedCases:
         """Return the cases of all partitions."""
-        found = _run(self.cases.sparkSession, self.where, self.cases.collect)
+        with _jobs(self.where):
+            found = self.cases.collect()
         return joined([pickle.loads(row[0]).cases for row in found]) if found else cast(EncodedTotals, self.empty).cases
 
     def _answered(self, question: q.Question) -> list[Any]:
         """Return the sums of every partition."""
         answers = self.cases.mapInArrow(partial(_answers, question, self.abstraction), "sums binary")
-        return [pickle.loads(row[0]) for row in _run(self.cases.sparkSession, self.where, answers.collect)]
+        with _jobs(self.where):
+            return [pickle.loads(row[0]) for row in answers.collect()]
 
 
 class RemoteVariants(Log):
@@ -345,12 +339,14 @@ class RemoteVariants(Log):
     def _names(self) -> pl.DataFrame:
         """The names of all activities, and their codes."""
         rows = self.frame.select(f.inline(f.arrays_zip(*self.frame.columns[1:]))).distinct()
-        names = _polars(_run(self.frame.sparkSession, self._where, rows.toArrow))
+        with _jobs(self._where):
+            names = _polars(rows.toArrow())
         return names.sort(pl.all()).with_columns(code=pl.int_range(pl.len(), dtype=pl.UInt32))
 
     def _fetched(self, rows: Any, wanted: pa.ChunkedArray) -> pl.DataFrame:
         """Return the rows of these digests, in their order."""
-        fetched = _polars(_run(self.frame.sparkSession, self._where, rows.toArrow))
+        with _jobs(self._where):
+            fetched = _polars(rows.toArrow())
         order = pl.DataFrame({_DIGEST: pl.from_arrow(wanted)})
         found = order.join(fetched, on=_DIGEST, how="left", maintain_order="left")
         if found.height != order.height or fetched.height != order.height or found[found.columns[1]].null_count():
@@ -358,10 +354,9 @@ class RemoteVariants(Log):
         return found
 
 
-def _drop(*frames: Any) -> None:
-    for frame in frames:
-        with suppress(Exception):  # the session may have ended before
-            frame.unpersist()
+def _drop(frame: Any) -> None:
+    with suppress(Exception):  # the session may have ended before
+        frame.unpersist()
 
 
 def _opened(source: str, reading: Reading) -> tuple[Any, str]:
@@ -375,7 +370,8 @@ def _opened(source: str, reading: Reading) -> tuple[Any, str]:
         where, opened = f"Spark table {reading.table!r}", partial(session.table, reading.table)
     else:
         where, opened = f"spark:{path}", partial(_parquet, session, path)
-    return _run(session, where, opened), where
+    with _jobs(where):
+        return opened(), where
 
 
 def _parquet(session: Any, path: str) -> Any:
@@ -415,24 +411,11 @@ def _session() -> Any:
         return builder.getOrCreate()
 
 
-def _run(session: Any, where: str, work: Callable[[], Any]) -> Any:
-    """Run tagged jobs, which can be cancelled separately. Errors are reported by type, since messages may quote a cell."""
-    tag = f"travas-{uuid4().hex}"
+@contextmanager
+def _jobs(where: str) -> Iterator[None]:
+    """Replace errors of Spark by their kind: their messages may quote a cell."""
     try:
-        context = session.sparkContext  # its tags, because Spark 4.0.5 does not tag the jobs of a classic session
-        add, remove, cancel = context.addJobTag, context.removeJobTag, context.cancelJobsWithTag
-    except Exception:  # Spark Connect has none
-        add, remove, cancel = session.addTag, session.removeTag, session.interruptTag
-
-    def tagged() -> Any:
-        add(tag)
-        try:
-            return work()
-        finally:
-            remove(tag)
-
-    try:
-        return interruptible(tagged, lambda: cancel(tag))
+        yield
     except TravasError:
         raise
     except Exception as error:

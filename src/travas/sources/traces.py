@@ -15,7 +15,7 @@ from ..log.log import Log, Roles
 from ..log.questions import LIFECYCLE
 from .columns import Columns, cautions
 from .events import Counting, Table, conditions, unescaped
-from .messages import MissingValues, available_names, left_out_note
+from .messages import available_names, left_out_note
 from .reading import ACTIVITY, TIMESTAMP, TRACE_LEVEL, Reading, by_column, number_pattern
 
 EVENTS_PER_FRAME = 250_000
@@ -111,7 +111,6 @@ class TraceLog:
         self._seen |= {name for name, values in (found | own).items() if values.null_count() < len(values)}
         found |= {name: values.gather(owner) for name, values in own.items()}
         found[_TRACE] = pl.Series(owner + self._traces + 1)
-        found[_EVENT] = pl.Series(np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1)
         self._traces += len(lengths)
         self._empty += int((lengths == 0).sum())
         self._forget()
@@ -143,18 +142,13 @@ class TraceLog:
         traces = rows.lazy().filter(*conditions(self._columns, self.reading)).select(_TRACE, name)
         names = traces.unique(maintain_order=True).with_columns(pl.col(name).replace("", None)).collect()
         if nameless := names[name].null_count():
-            first = f"trace {int(names.filter(pl.col(name).is_null())[_TRACE][0]):,}"
-            self._counting.note_missing([MissingValues(_NAMELESS, nameless, first)])
+            self._counting.missing[_NAMELESS, ""] += nameless
             rows = rows.filter(pl.col(name) != "")
         self._names.append(names.drop_nulls())
         return rows
 
     def _count(self, rows: pl.DataFrame) -> None:
-        def place(row: int) -> str:
-            return f"event {int(rows[_EVENT][row]):,} of trace {int(rows[_TRACE][row]):,}"
-
-        table = Table(rows.lazy(), self._columns, self.where, place=place)
-        self._counting.add(table, table.rows)
+        self._counting.add(Table(rows.lazy(), self._columns, self.where))
 
     def variants(self, present: Callable[[], Present]) -> Log:
         """Return the variants of everything that was added; `present` names the attributes that there are."""
@@ -163,11 +157,10 @@ class TraceLog:
         if self._frames:
             self._count(pl.concat(self._frames))
         if self.stray:
-            stray = MissingValues("events outside any trace, so without a case", self.stray, "log level")
-            self._counting.note_missing([stray])
+            self._counting.missing["events outside any trace, so without a case", ""] += self.stray
         if self.reading.duplicate_cases == "fail":
             self._check_names()
-        if _NAMELESS in self._counting.missing:
+        if self._counting.missing[_NAMELESS, ""]:
             self._counting.remedy += ", or set duplicate_cases to 'separate' if every trace is a case"
         of_trace, of_event = present() if self._traces else (set(), set())
         notes = self._unseen(of_trace, of_event) if self._traces else []
