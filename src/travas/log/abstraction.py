@@ -10,11 +10,10 @@ import csv
 import hashlib
 import io
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,192 +80,148 @@ class FlatLog:
         return replace(self, alphabet=[self.alphabet[code] for code in ordered], codes=codes[self.codes])
 
 
-@dataclass(frozen=True)
-class AbstractionStep(ABC):
-    """A fixed rule on one trace."""
-
-    name: ClassVar[str]
-    usage: ClassVar[str]
-
-    def __str__(self) -> str:
-        return self.name
-
-    @classmethod
-    def make(cls, argument: Any) -> AbstractionStep:
-        """Build the step from its argument."""
-        if argument:
-            raise ParameterError(
-                f"abstraction {cls.name}:{argument} has too many arguments; use {cls.usage}", field="abstraction"
-            )
-        return cls()
-
-    @abstractmethod
-    def apply(self, flat: FlatLog) -> FlatLog:
-        """Return the traces after this step."""
-
-
-class Fold(AbstractionStep):
+def _fold(flat: FlatLog, _: None) -> FlatLog:
     """Immediate repetitions of an activity count once."""
-
-    name = usage = "fold"
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        kept = np.ones(len(flat.codes), dtype=bool)
-        kept[1:] = (flat.codes[1:] != flat.codes[:-1]) | (flat.positions()[1:] == 0)
-        return flat.where(kept)
+    kept = np.ones(len(flat.codes), dtype=bool)
+    kept[1:] = (flat.codes[1:] != flat.codes[:-1]) | (flat.positions()[1:] == 0)
+    return flat.where(kept)
 
 
-class First(AbstractionStep):
+def _first(flat: FlatLog, _: None) -> FlatLog:
     """The first occurrence of every activity, in order."""
-
-    name = usage = "first"
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        _, first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)
-        kept = np.zeros(len(flat.codes), dtype=bool)
-        kept[first] = True
-        return flat.where(kept)
+    _, first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)
+    kept = np.zeros(len(flat.codes), dtype=bool)
+    kept[first] = True
+    return flat.where(kept)
 
 
-class AsSet(AbstractionStep):
+def _set(flat: FlatLog, _: None) -> FlatLog:
     """The set of activities, in the order of their names."""
-
-    name = usage = "set"
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        flat = First().apply(flat).compact()
-        return flat.reordered(np.lexsort((flat.codes, flat.rows())))
+    flat = _first(flat, None).compact()
+    return flat.reordered(np.lexsort((flat.codes, flat.rows())))
 
 
-@dataclass(frozen=True)
-class _Cut(AbstractionStep):
-    length: int
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.length}"
-
-    @classmethod
-    def make(cls, argument: Any) -> AbstractionStep:
-        return cls(whole_number(typed_whole_number(argument, "abstraction"), "abstraction", 1, MAX_LENGTH))
-
-
-class Prefix(_Cut):
+def _prefix(flat: FlatLog, length: int) -> FlatLog:
     """The first n activities."""
-
-    name, usage = "prefix", "prefix:n"
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        return flat.where(flat.positions() < self.length)
+    return flat.where(flat.positions() < length)
 
 
-class Suffix(_Cut):
+def _suffix(flat: FlatLog, length: int) -> FlatLog:
     """The last n activities."""
-
-    name, usage = "suffix", "suffix:n"
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        return flat.where(flat.positions() >= np.repeat(flat.lengths, flat.lengths) - self.length)
+    return flat.where(flat.positions() >= np.repeat(flat.lengths, flat.lengths) - length)
 
 
-class FileStep(AbstractionStep):
-    """A rule from a public file, which the guarantee contains completely."""
-
-    def __post_init__(self) -> None:
-        for rule in self.rules():
-            check_encodable("abstraction", *([rule] if isinstance(rule, str) else rule))
-
-    def __str__(self) -> str:
-        content = json.dumps(self.rules(), ensure_ascii=False).encode()
-        return f"{self.name}:sha256-{hashlib.sha256(content).hexdigest()[:12]}"
-
-    @abstractmethod
-    def rules(self) -> Any:
-        """Return the rules as JSON values."""
-
-
-@dataclass(frozen=True)
-class Only(FileStep):
+def _only(flat: FlatLog, names: tuple[str, ...]) -> FlatLog:
     """Only these activities; the others are removed."""
-
-    name, usage = "only", "only:FILE"
-    activities: tuple[str, ...]
-
-    @classmethod
-    def make(cls, argument: Any) -> AbstractionStep:
-        lines = argument.splitlines() if isinstance(argument, str) else argument
-        names = sorted({name for name in lines if name}) if isinstance(lines, list) and _texts(lines) else []
-        if not names:
-            raise LogError(f"abstraction {cls.name} has no activities; use a text file of activities, one per line")
-        return cls(tuple(names))
-
-    def rules(self) -> Any:
-        return list(self.activities)
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        return flat.where(self._named(flat)[flat.codes])
-
-    def _named(self, flat: FlatLog) -> Booleans:
-        activities = set(self.activities)
-        return np.array([name in activities for name in _one_column(self, flat)], dtype=bool)
+    return flat.where(np.isin(flat.codes, _codes_of(flat, names)))
 
 
-class Without(Only):
+def _without(flat: FlatLog, names: tuple[str, ...]) -> FlatLog:
     """Without these activities."""
-
-    name, usage = "without", "without:FILE"
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        return flat.where(~self._named(flat)[flat.codes])
+    return flat.where(~np.isin(flat.codes, _codes_of(flat, names)))
 
 
-@dataclass(frozen=True)
-class Group(FileStep):
+def _group(flat: FlatLog, pairs: tuple[tuple[str, str], ...]) -> FlatLog:
     """Activities by the name of their group, from a public hierarchy; those in no group stay."""
-
-    name, usage = "group", "group:FILE"
-    groups: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def make(cls, argument: Any) -> AbstractionStep:
-        try:
-            pairs = [row for row in csv.reader(io.StringIO(argument)) if row] if isinstance(argument, str) else argument
-        except csv.Error as error:
-            raise LogError(f"abstraction group: not a CSV file ({error}); fix it") from None
-        if (
-            not isinstance(pairs, list)
-            or not pairs
-            or not all(_texts(pair) and all(pair) and len(pair) == 2 for pair in pairs)
-        ):
-            raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
-        groups: dict[str, str] = {}
-        for activity, group in pairs:
-            if groups.setdefault(activity, group) != group:
-                raise LogError(f"abstraction group has {activity!r} in two groups, {groups[activity]!r} and {group!r}")
-        return cls(tuple(sorted(groups.items())))
-
-    def rules(self) -> Any:
-        return [list(pair) for pair in self.groups]
-
-    def apply(self, flat: FlatLog) -> FlatLog:
-        groups, codes, names = dict(self.groups), Codes(), _one_column(self, flat)
-        mapped = [codes[groups.get(name, name)] for name in names]
-        return replace(flat, alphabet=list(codes), codes=np.array(mapped, dtype=np.int64)[flat.codes])
+    groups, codes = dict(pairs), Codes()
+    mapped = [codes[groups.get(name, name)] for name in _one_column(flat)]
+    return replace(flat, alphabet=list(codes), codes=np.array(mapped, dtype=np.int64)[flat.codes])
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+def _codes_of(flat: FlatLog, names: tuple[str, ...]) -> list[int]:
+    wanted = {*names}
+    return [code for code, name in enumerate(_one_column(flat)) if name in wanted]
 
 
-def _one_column(step: AbstractionStep, flat: FlatLog) -> list[str]:
+def _one_column(flat: FlatLog) -> list[str]:
     """The names of activities, of one column each."""
     for activity in flat.alphabet:
         if isinstance(activity, tuple):
             raise ParameterError(
-                f"abstraction {step.usage} supports one activity column but the log has {len(activity)}; "
-                "read the log with one activity column",
+                f"abstraction supports one activity column but the log has {len(activity)}; read the log with one",
                 field="abstraction",
             )
     return cast("list[str]", flat.alphabet)
+
+
+STEPS: dict[str, tuple[Literal["", "n", "FILE"], Callable[[FlatLog, Any], FlatLog]]] = {
+    "fold": ("", _fold),
+    "first": ("", _first),
+    "prefix": ("n", _prefix),
+    "suffix": ("n", _suffix),
+    "only": ("FILE", _only),
+    "without": ("FILE", _without),
+    "group": ("FILE", _group),
+    "set": ("", _set),
+}
+"""The argument of every step, and what it makes of traces."""
+
+
+@dataclass(frozen=True)
+class AbstractionStep:
+    """A fixed rule on one trace.
+
+    Attributes:
+        name: One of `STEPS`.
+        argument: n; or the content of a public file, which the guarantee contains completely: activities, or pairs of an
+            activity and its group.
+    """
+
+    name: str
+    argument: int | tuple[str, ...] | tuple[tuple[str, str], ...] | None = None
+
+    def __str__(self) -> str:
+        if not isinstance(self.argument, tuple):
+            return self.name if self.argument is None else f"{self.name}:{self.argument}"
+        content = json.dumps(self.argument, ensure_ascii=False).encode()
+        return f"{self.name}:sha256-{hashlib.sha256(content).hexdigest()[:12]}"
+
+    def as_json(self) -> Any:
+        """Return the step as JSON values."""
+        if not isinstance(self.argument, tuple):
+            return str(self)
+        return {self.name: [part if isinstance(part, str) else list(part) for part in self.argument]}
+
+    @classmethod
+    def of(cls, name: str, content: Any) -> AbstractionStep:
+        """Return a step with the text of its argument, or with the lines or rows of its file."""
+        argument: Any = None
+        kind = STEPS[name][0] if name in STEPS else None
+        if kind == "FILE" and isinstance(content, list):
+            argument = _groups(content) if name == "group" else _activities(name, content)
+        elif kind == "n" and isinstance(content, str):
+            argument = whole_number(typed_whole_number(content, "abstraction"), "abstraction", 1, MAX_LENGTH)
+        elif kind != "" or content:
+            raise ParameterError(
+                f"abstraction has the unknown step {name[:60]!r}; available: {_USAGE}", field="abstraction"
+            )
+        return cls(name, argument)
+
+
+_USAGE = ", ".join(["full", *(f"{name}:{kind}" if kind else name for name, (kind, _) in STEPS.items())])
+
+
+def _activities(name: str, lines: list[Any]) -> tuple[str, ...]:
+    names = {line for line in lines if line} if _are_texts(lines) else set()
+    if not names:
+        raise LogError(f"abstraction {name} has no activities; use a text file of activities, one per line")
+    check_encodable("abstraction", *names)
+    return tuple(sorted(names))
+
+
+def _groups(rows: list[Any]) -> tuple[tuple[str, str], ...]:
+    groups: dict[str, str] = {}
+    for row in rows or [None]:
+        if not (isinstance(row, list) and _are_texts(row) and all(row) and len(row) == 2):
+            raise LogError("abstraction group: every line must be `activity,group`; use a CSV file with two columns")
+        check_encodable("abstraction", *row)
+        if groups.setdefault(row[0], row[1]) != row[1]:
+            raise LogError(f"abstraction group has {row[0]!r} in two groups, {groups[row[0]]!r} and {row[1]!r}")
+    return tuple(sorted(groups.items()))
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def read_activities(path: Path) -> tuple[str, ...]:
@@ -285,10 +240,6 @@ def _text_of(path: Path, remedy: str) -> str:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise LogError(f"{path}: cannot be read ({reason}); {remedy}") from None
 
-
-STEPS: dict[str, type[AbstractionStep]] = {
-    step.name: step for step in (Fold, First, Prefix, Suffix, Only, Without, Group, AsSet)
-}
 
 RuleFiles = Literal["read", "refuse"]
 """Whether a step that names a file reads it; a web user must not read files of the server."""
@@ -330,7 +281,7 @@ class Abstraction:
         Returns:
             A list of steps.
         """
-        return [{step.name: step.rules()} if isinstance(step, FileStep) else str(step) for step in self.steps]
+        return [step.as_json() for step in self.steps]
 
     @classmethod
     def from_json(cls, content: Any) -> Abstraction:
@@ -418,7 +369,7 @@ class Abstraction:
             The generalised traces.
         """
         for step in self.steps:
-            flat = step.apply(flat)
+            flat = STEPS[step.name][1](flat, step.argument)
         return flat
 
 
@@ -455,29 +406,22 @@ def parse_ladder(text: str, files: RuleFiles = "read") -> tuple[Abstraction, ...
     return tuple(Abstraction.parse(part.strip(), files) for part in text.split(","))
 
 
-def _parse_step(name: str, files: RuleFiles) -> AbstractionStep:
-    kind, _, argument = name.partition(":")
-    if kind not in STEPS:
-        available = ", ".join(step.usage for step in STEPS.values())
+def _parse_step(text: str, files: RuleFiles) -> AbstractionStep:
+    name, _, argument = text.partition(":")
+    if STEPS.get(name, ("",))[0] != "FILE":
+        return AbstractionStep.of(name, argument)
+    if files == "refuse":
         raise ParameterError(
-            f"abstraction has the step {name!r}, which does not exist; available: full, {available}",
-            field="abstraction",
+            f"abstraction has the step {name}, which needs a file, and files are not read here", field="abstraction"
         )
-    step = STEPS[kind]
-    if issubclass(step, FileStep):
-        if files == "refuse":
-            raise ParameterError(
-                f"abstraction has the step {kind}, which needs a file, and files are not read here", field="abstraction"
-            )
-        argument = _text_of(Path(argument), f"abstraction {name!r} needs a text file")
-    return step.make(argument)
+    content = _text_of(Path(argument), f"abstraction {text!r} needs a text file")
+    rows = filter(None, csv.reader(io.StringIO(content))) if name == "group" else content.splitlines()
+    return AbstractionStep.of(name, [*rows])
 
 
 def _step_from_json(content: Any) -> AbstractionStep:
     if isinstance(content, str):
         return _parse_step(content, "refuse")
     if isinstance(content, dict) and len(content) == 1:
-        [(kind, rules)] = content.items()
-        if kind in STEPS and issubclass(STEPS[kind], FileStep):
-            return STEPS[kind].make(rules)
+        return AbstractionStep.of(*next(iter(content.items())))
     raise ParameterError(f"abstraction has the unknown step {str(content)[:60]!r}", field="abstraction")
