@@ -271,7 +271,7 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
     if estimate is None or estimate.missing_cases_interval is None:
         return None
     low, high = estimate.missing_cases_interval
-    if estimate.missing_variants is None:
+    if estimate.is_measured:
         return (
             f"{low:,.0f} to {high:,.0f} {noun} (95 %), by the noisy number of all cases, which is part of the release"
         )

@@ -218,9 +218,8 @@ def _estimate(
         merged[field] = tuple(next(streams[rung]) for rung in rungs)
     spread = sum(((high - low) / 2) ** 2 for low, high in merged["intervals"])
     radius = math.hypot(mechanism._counting.within(CONFIDENCE), math.sqrt(spread))
-    return Estimate(
-        **merged, missing_cases=missing, missing_cases_interval=(max(0.0, missing - radius), missing + radius)
-    )
+    interval = (max(0.0, missing - radius), missing + radius)
+    return Estimate(**merged, missing_cases=missing, missing_cases_interval=interval, is_measured=True)
 
 
 _OF_TABLE = ("table_length", "table_bits", "centre")

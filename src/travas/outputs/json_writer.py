@@ -49,8 +49,6 @@ def _of_variants(release: VariantRelease) -> dict[str, Any]:
     return {
         "missing_cases": _rounded(estimate.missing_cases),
         "missing_cases_interval": _rounded(estimate.missing_cases_interval),
-        "missing_variants": _rounded(estimate.missing_variants),
-        "missing_variants_interval": _rounded(estimate.missing_variants_interval),
         "cases": release.cases,
         "variants": release.variants,
         "rungs": release.rungs,

@@ -109,8 +109,8 @@ class Estimate:
 
     `counts`: the expected true count of each variant. `intervals`: intervals of the true counts; None if unknown.
     `spread`: whole numbers ≥ 1 that add up to the estimated size of the log: each has a share of the missing cases.
-    `missing_cases`, `missing_variants`: cases and variants of the log (of at least `minimum_cases`) that are not
-    released; None if nothing was released, or they cannot be estimated.
+    `missing_cases`: cases of the log, of variants with at least `minimum_cases`, that are not released; None if nothing was
+    released, or they cannot be estimated. `is_measured`: whether they follow from a noisy number of all cases.
     """
 
     counts: tuple[float, ...]
@@ -118,8 +118,7 @@ class Estimate:
     spread: tuple[int, ...]
     missing_cases: float | None = None
     missing_cases_interval: Interval | None = None
-    missing_variants: float | None = None
-    missing_variants_interval: Interval | None = None
+    is_measured: bool = False
 
     @cached_property
     def own(self) -> tuple[int, ...]:
@@ -136,13 +135,12 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
         return Estimate((), (), ())
     released = np.array(noisy, dtype=np.int64)
     values, index, times = np.unique(released, return_inverse=True, return_counts=True)
-    posterior, weights, cases, variants = _posterior(curve, values, times)
+    posterior, weights, cases = _posterior(curve, values, times)
     counts = np.where(released > curve.centre + FREQUENT, released, posterior[index])
     weights = weights[index]
     witnesses = weights.sum() ** 2 / (weights**2).sum() if weights.any() else 0.0
     if missing is None:
         missing = float(min(cases[1], MOST_THRESHOLDS * len(noisy) * curve.centre) * witnesses / (witnesses + 1))
-    unseen = min(variants[1], missing / curve.minimum_cases)  # a variant has at least this many cases
     trust = witnesses / (witnesses + SHARED_BELOW)
     spread = min(1.0, 2 * missing / (missing + float(counts.sum())))
     shares = (1 - trust) * (spread / len(noisy) + (1 - spread) * counts / counts.sum())
@@ -154,8 +152,6 @@ def estimate(curve: KeepCurve, noisy: tuple[int, ...], missing: float | None = N
         spread=_whole(counts + missing * shares),
         missing_cases=missing,
         missing_cases_interval=_interval(cases, missing, len(noisy)),
-        missing_variants=unseen,
-        missing_variants_interval=_interval(variants, unseen, len(noisy)),
     )
 
 
@@ -182,11 +178,10 @@ Quantiles = tuple[float, float, float]
 """The lower end of the 95 % interval of a posterior, its median, and the upper end."""
 
 
-def _posterior(curve: KeepCurve, values: Integers, times: Integers) -> tuple[Floats, Floats, Quantiles, Quantiles]:
+def _posterior(curve: KeepCurve, values: Integers, times: Integers) -> tuple[Floats, Floats, Quantiles]:
     """The posterior under the prior G(n) ∝ n^−s with excess single cases; s and the excess are integrated on a grid.
 
-    Of every value the mean true count and the mean number of missing cases for which it stands; of the log the missing
-    cases and variants.
+    Of every value the mean true count and the mean number of missing cases for which it stands; of the log the missing cases.
     """
     below = values - curve.centre  # n − N, which is what a noisy count reveals
     edges = _cells(curve.minimum_cases, int(below.max()) + curve.always_kept)
@@ -206,14 +201,13 @@ def _posterior(curve: KeepCurve, values: Integers, times: Integers) -> tuple[Flo
     chance = np.where(extra == MANY_SINGLES, 0, cautious)
     chance /= chance.sum()
     scale = times.sum() / released  # the multiple of G that explains the number of released variants
-    variants = (prior @ (1 - kept)[:, None] + single * extra * (1 - kept[0])) * scale
     missing = (prior @ ((1 - kept) * cases)[:, None] + single * extra * (1 - kept[0]) * cases[0]) * scale
     mixed = (chance / released).sum(axis=1) @ prior
     mixed[0] += ((chance / released) @ extra) @ single[:, 0]
     joint = seen * mixed
     joint /= joint.sum(axis=1, keepdims=True)
     unseen = cases * (1 - kept) / np.maximum(kept, 1e-300)  # cases missing for each one that is kept
-    return joint @ cases, joint @ unseen, _quantiles(chance, cautious, missing), _quantiles(chance, cautious, variants)
+    return joint @ cases, joint @ unseen, _quantiles(chance, cautious, missing)
 
 
 def _quantiles(chance: Floats, cautious: Floats, values: Floats) -> Quantiles:

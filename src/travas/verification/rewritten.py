@@ -27,10 +27,9 @@ from ..sources.reading import released_columns
 from ..sources.release_json import load_release_json, texts_of
 from .opened import read_release, release_of, unpacked
 
-_MISSING = ("missing_cases", "missing_cases_interval", "missing_variants", "missing_variants_interval")
 _ROUNDING = {
     **dict.fromkeys(("total", "expected_false_pairs", "activities", "pairs", "throughput"), 1e-6),
-    **dict.fromkeys((*_MISSING, "counts", "estimated", "intervals"), 1e-2),
+    **dict.fromkeys(("missing_cases", "missing_cases_interval", "counts", "estimated", "intervals"), 1e-2),
 }
 """Fields of `.json` that are computed with floats, and by how much they may differ between machines, beyond 1."""
 
