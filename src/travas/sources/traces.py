@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from itertools import islice
 from typing import Any
@@ -22,9 +22,6 @@ EVENTS_PER_FRAME = 250_000
 _PM4PY = "pm4py event log"
 _NAMELESS = "traces without a name, which may be part of one case"
 _TRACE, _EVENT = "trace", "event"  # the numbers of traces, and of events in a trace; `trace KEY` is an attribute
-
-Present = tuple[set[str], set[str]]
-"""The keys of attributes of traces, and of events."""
 
 
 def _of_trace(name: str) -> str:
@@ -69,6 +66,8 @@ class TraceLog:
             [name.removeprefix(f"{kind} ") for name in read if name.startswith(f"{kind} ")] for kind in (_TRACE, _EVENT)
         )
         self.is_escaped, self.stray = False, 0
+        self.of_trace: set[str] = set()  # the keys of attributes of the first traces, and of their events
+        self.of_event: set[str] = set()
         self._counting = Counting(reading)
         self._seen: set[str] = set()
         self._frames: list[pl.DataFrame] = []  # of cases that may have further traces
@@ -150,8 +149,8 @@ class TraceLog:
     def _count(self, rows: pl.DataFrame) -> None:
         self._counting.add(Table(rows.lazy(), self._columns, self.where))
 
-    def variants(self, present: Callable[[], Present]) -> Log:
-        """Return the variants of everything that was added; `present` names the attributes that there are."""
+    def variants(self) -> Log:
+        """Return the variants of everything that was added."""
         if self._lengths or not self._traces:
             self.flush()
         if self._frames:
@@ -162,12 +161,11 @@ class TraceLog:
             self._check_names()
         if self._counting.missing[_NAMELESS, ""]:
             self._counting.remedy += ", or set duplicate_cases to 'separate' if every trace is a case"
-        of_trace, of_event = present() if self._traces else (set(), set())
-        notes = self._unseen(of_trace, of_event) if self._traces else []
+        notes = self._unseen()
         self._counting.remedy += f"; {notes[0]}" if notes else ""
         if self._empty:
             notes.append(left_out_note(self._empty, "traces without events"))
-        names = sorted({LIFECYCLE} & of_event) + sorted(of_trace)
+        names = sorted({LIFECYCLE} & self.of_event) + sorted(self.of_trace)
         return self._counting.variants(notes, cautions(self.reading, names))
 
     def _check_names(self) -> None:
@@ -182,7 +180,7 @@ class TraceLog:
             field="duplicate_cases",
         )
 
-    def _unseen(self, of_trace: set[str], of_event: set[str]) -> list[str]:
+    def _unseen(self) -> list[str]:
         """Return notes about attributes that nothing has."""
         columns, notes = self._columns, []
         wanted = [*((name, "activity") for name in columns.activities), (columns.timestamp, "timestamp")]
@@ -190,11 +188,12 @@ class TraceLog:
         wanted += [(columns.unit, "unit"), *((name, "where") for name in columns.where), (columns.ties, "ties")]
         for name, role in wanted:
             kind, _, key = (name or _TRACE).partition(" ")
-            if key and name not in self._seen and (found := of_trace if kind == _TRACE else of_event):
+            if key and name not in self._seen and (found := self.of_trace if kind == _TRACE else self.of_event):
                 notes.append(f"no {kind} has the attribute {key!r} for the {role}; {_available(found, 10, key)}")
         for column in columns.details.columns:
             if not {_of_event(column.name), *([_of_trace(column.name)] if column.of == "case" else [])} & self._seen:
-                hint = _available(of_event if column.of == "event" else of_trace | of_event, 30, column.name)
+                present = self.of_event | (set() if column.of == "event" else self.of_trace)
+                hint = _available(present, 30, column.name)
                 notes.append(f"no {column.of} has the attribute {column.name!r}: it is missing everywhere; {hint}")
         return notes
 
@@ -216,8 +215,9 @@ def read_pm4py_log(source: Any, reading: Reading) -> Log:
         columns = [[_text(event, key, number, decimals) for event in trace] for key in traces.event_keys]
         traces.add(own, columns, len(trace))
     first = [*islice(source, 100)]
-    of_trace = {str(key) for trace in first for key in trace.attributes}
-    return traces.variants(lambda: (of_trace, {str(key) for trace in first for event in trace for key in event}))
+    traces.of_trace.update(str(key) for trace in first for key in trace.attributes)
+    traces.of_event.update(str(key) for trace in first for event in trace for key in event)
+    return traces.variants()
 
 
 def _text(attributes: Mapping[str, Any], key: str, number: int, decimals: set[str]) -> str | None:

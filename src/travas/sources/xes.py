@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,12 +36,12 @@ from ..mechanisms.mechanism import Progress
 from .files import check_xml_encoding, chunks
 from .messages import EXPORT_AGAIN
 from .reading import CASE, TRACE_LEVEL, Reading
-from .traces import Present, TraceLog
+from .traces import TraceLog
 
 CHUNK = 1 << 18
 _HEAD_BYTES = 200
+_FIRST = 2  # the parser reads these traces of a file and notes which attributes there are
 _LONGEST = 4 << 20  # longer traces go to the parser
-_PATIENCE = 100  # the parser reads the rest once this many more traces were not plain than plain
 
 END = b"</trace>"
 _SPACE = rb"[ \t\r\n]*+"
@@ -65,6 +64,8 @@ class EventTable:
     def __init__(self, keys: Sequence[str] | None = None) -> None:
         self.keys = keys
         self.is_escaped, self.stray = False, 0
+        self.of_trace: set[str] = set()
+        self.of_event: set[str] = set()
         self.traces: list[Mapping[str, str]] = []
         self._events: list[Mapping[str, bytes | None]] = []
         self._lengths: list[int] = []
@@ -117,7 +118,7 @@ def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where:
         traces.is_escaped = False
         _Document(path, traces.event_keys, traces).read(partial(_part, progress, number, len(paths)))
         traces.flush()
-    return traces.variants(partial(_present, paths[0]))
+    return traces.variants()
 
 
 def _part(progress: Progress, done: int, number: int, share: float) -> None:
@@ -140,8 +141,7 @@ class _Document:
         self.number = 0
         self.head = b""
         self.scanner = None if keys is None else TraceScanner(keys)
-        self.not_plain, self.has_skipped = 0, False
-        self.is_behind_end = self.is_in_log = self.has_ended = self.is_in_body = False
+        self.has_skipped = self.is_behind_end = self.is_in_log = self.has_ended = self.is_in_body = False
 
     def read(self, progress: Progress = lambda _: None) -> None:
         """Read a document: plain traces without the parser, everything else with it."""
@@ -175,15 +175,12 @@ class _Document:
 
     def _read_piece(self, piece: bytes) -> None:
         """Read a piece of the document that ends in `</trace>`."""
-        if self.is_in_log and self.scanner is not None:
-            if (trace := self.scanner.scan(piece)) is not None:
-                self.sink.add(*trace)
-                self.number += 1
-                self.not_plain, self.has_skipped = max(self.not_plain - 1, 0), True
-                return
-            self.not_plain += 1
-            if self.not_plain >= _PATIENCE:
-                self.scanner = None
+        scanner = self.scanner if self.is_in_log and self.number >= _FIRST else None
+        if scanner is not None and (trace := scanner.scan(piece)) is not None:
+            self.sink.add(*trace)
+            self.number += 1
+            self.has_skipped = True
+            return
         is_whole = self.is_behind_end and b"<!" not in piece and b"<?" not in piece
         self._parse(piece)
         self.is_behind_end = True
@@ -252,6 +249,10 @@ class _Document:
                 raise self._misplaced(f"<{name[:60]}>", "is neither an <event> nor an attribute with a key")
             else:
                 own.setdefault(key.encode(), child.get("value", "").encode())
+        if self.number <= _FIRST:
+            self.sink.of_trace.update(key.decode() for key in own)
+            found_keys = (attribute.get("key") for event in trace.iterchildren(self.event_tag) for attribute in event)
+            self.sink.of_event.update(key for key in found_keys if key)
         if len(events) != sum(1 for _ in trace.iterdescendants("{*}event")):
             raise self._misplaced("an <event>", "is inside an event or an attribute, or in another namespace")
         self.sink.add_events(own, events)
@@ -277,21 +278,6 @@ def _malformed(where: str, error: etree.XMLSyntaxError) -> LogError:
     reason = kind.removeprefix("ERR_").replace("_", " ").lower() or "syntax error"
     remedy = "convert the file to UTF-8" if "encoding" in reason else EXPORT_AGAIN
     return LogError(f"{where}: malformed XML at line {line}, column {column} ({reason}); {remedy} {CONFIDENTIAL}")
-
-
-def _present(path: Path) -> Present:
-    """Return the keys of the attributes of the first traces of a file, and of their events."""
-    parser = etree.XMLPullParser(
-        events=("end",), tag="{*}trace", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
-    )
-    traces: list[Any] = []
-    with closing(chunks(path, lambda _: None, CHUNK)) as content:
-        while not traces and (chunk := next(content, b"")):
-            parser.feed(chunk)
-            traces += [trace for _, trace in parser.read_events()]
-    own = {key for trace in traces for child in trace if (key := child.get("key"))}
-    attributes = (attribute for trace in traces for event in trace.iterchildren("{*}event") for attribute in event)
-    return own, {key for attribute in attributes if (key := attribute.get("key"))}
 
 
 def is_scannable(root: Any, head: bytes) -> bool:
