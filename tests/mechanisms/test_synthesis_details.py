@@ -207,14 +207,14 @@ def test_descriptions_round_trip(options: dict[str, Any]) -> None:
         (lambda: Times(weekend=(7,)), "weekend is"),
         (lambda: Times(recorded="2024-02-01/2024-01-01"), "the first one first"),
         (lambda: Times(longest_case=0), "longest_case is 0"),
-        (lambda: Attribute("age", [1, 3, 2]), "bins are 1.0, 3.0, 2.0; use increasing numbers"),
+        (lambda: Attribute("age", [1, 3, 2]), "bins are 1, 3, 2; use increasing numbers"),
         (lambda: rule(attributes=["a", "a"]), "once"),
         (lambda: rule(attributes=["concept:name"]), "column of every released log"),
         (lambda: Attribute("sex", values=["other"]), "without 'other'"),
         (lambda: Attribute("age", bins=[1], values=["f"]), "bins and values"),
         (lambda: rule(event_attributes=["case:sex"]), "set attributes to it"),
         (lambda: rule(times=Times(), shares="times=0"), "their share is 0"),
-        (lambda: BudgetShares("0.9", "0.1"), "nothing for the control flow"),
+        (lambda: BudgetShares("0.9", "0.1"), "less than 1 together"),
     ],
 )
 def test_bad_options_are_refused(make: Callable[[], object], message: str) -> None:

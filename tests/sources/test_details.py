@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[Any, Reading, str]] = {
         Reading(details=Details(attributes=("age",))),
         "column 'age' has type Float64, whose values are not exact names",
     ),
-    "a mapping": ({("a",): 3}, TIMES, "times are to be measured, but the log was read without timestamps"),
+    "a mapping": ({("a",): 3}, TIMES, "is to be measured: it was read without timestamps"),
 }
 
 

@@ -89,7 +89,7 @@ def _fold(flat: FlatLog, _: None) -> FlatLog:
 
 def _first(flat: FlatLog, _: None) -> FlatLog:
     """The first occurrence of every activity, in order."""
-    _, first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)
+    first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)[1]
     kept = np.zeros(len(flat.codes), dtype=bool)
     kept[first] = True
     return flat.where(kept)
@@ -415,8 +415,12 @@ def _parse_step(text: str, files: RuleFiles) -> AbstractionStep:
             f"abstraction has the step {name}, which needs a file, and files are not read here", field="abstraction"
         )
     content = _text_of(Path(argument), f"abstraction {text!r} needs a text file")
-    rows = filter(None, csv.reader(io.StringIO(content))) if name == "group" else content.splitlines()
-    return AbstractionStep.of(name, [*rows])
+    if name != "group":
+        return AbstractionStep.of(name, content.splitlines())
+    try:
+        return AbstractionStep.of(name, [row for row in csv.reader(io.StringIO(content)) if row])
+    except csv.Error as error:
+        raise LogError(f"abstraction group: not a CSV file ({error}); fix it") from None
 
 
 def _step_from_json(content: Any) -> AbstractionStep:

@@ -184,10 +184,11 @@ def _check_columns(columns: tuple[str, ...]) -> None:
 
 def _check_activity(activity: Activity, index: int, columns: int) -> None:
     parts = activity if isinstance(activity, tuple) else (activity,)
-    if not all(isinstance(part, str) and part and is_encodable(part) for part in parts):
-        raise LogError(f"variant {index} has an activity that is empty or not text")
-    if len(parts) != columns or (columns == 1 and isinstance(activity, tuple)):
-        raise LogError(f"variant {index} has an activity with {len(parts)} parts but the log has {columns} columns")
+    are_names = all(isinstance(part, str) and part and is_encodable(part) for part in parts)
+    if not are_names or len(parts) != columns or (columns == 1 and isinstance(activity, tuple)):
+        raise LogError(
+            f"variant {index} has an activity that is not text, or a tuple of {columns} texts, none of them empty"
+        )
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal
 
 import attrs
@@ -15,7 +16,7 @@ from ..errors import ParameterError, check_encodable, one_of, shown
 from ..trusted.numbers import Number, as_text, exact, is_whole_number, whole_number
 from ..trusted.samplers import Booleans, Floats, Integers
 from .calendar import FIRST_MONDAY, WEEK_DAYS, WEEKS, check_zone
-from .questions import SERVICE, SERVICE_EDGES, check_edges
+from .questions import SERVICE, SERVICE_EDGES
 
 Resolution = Literal["second", "minute", "day"]
 """The precision to which generated times are rounded down."""
@@ -30,14 +31,12 @@ LARGEST_EDGE = 10**300
 
 
 def _weekend(days: Sequence[int]) -> tuple[int, ...]:
-    if not isinstance(days, list | tuple) or not all(is_whole_number(day) and 0 <= day < 7 for day in days):
+    are_days = isinstance(days, list | tuple) and all(is_whole_number(day) and 0 <= day < 7 for day in days)
+    if not are_days or not 0 < len(set(days)) < 7:
         raise ParameterError(
-            f"weekend is {shown(days)}; use weekdays from 0 (Monday) to 6, such as (5, 6)", field="weekend"
+            f"weekend is {shown(days)}; use 1 to 6 weekdays from 0 (Monday) to 6, such as (5, 6)", field="weekend"
         )
-    weekend = tuple(sorted(set(days)))
-    if not 0 < len(weekend) < 7:
-        raise ParameterError(f"weekend has {len(weekend)} days; use 1 to 6 of them", field="weekend")
-    return weekend
+    return tuple(sorted(set(days)))
 
 
 def weeks_of(recorded: object) -> tuple[int, int]:
@@ -91,11 +90,11 @@ def _edges(bins: Sequence[Number]) -> tuple[Fraction, ...]:
             f"bins is {shown(bins)}; use a list of increasing edges, such as [0, 18, 65]", field="bins"
         )
     edges = tuple(exact(edge, "bins") for edge in bins)
-    for edge in edges:
-        if abs(edge) > LARGEST_EDGE:
-            raise ParameterError(f"bins have an edge beyond ±{LARGEST_EDGE:.0e}; use smaller numbers", field="bins")
-    if edges:
-        check_edges(tuple(map(float, edges)))
+    if any(abs(edge) > LARGEST_EDGE for edge in edges) or any(float(a) >= float(b) for a, b in pairwise(edges)):
+        raise ParameterError(
+            f"bins are {', '.join(map(as_text, edges))}; use increasing numbers within ±{LARGEST_EDGE:.0e}",
+            field="bins",
+        )
     return edges
 
 
@@ -182,14 +181,10 @@ class BudgetShares:
     attributes: Fraction = attrs.field(default=Fraction(0), converter=_share)
 
     def __attrs_post_init__(self) -> None:
-        for name, value in (("times", self.times), ("attributes", self.attributes)):
-            if not 0 <= value < 1:
-                raise ParameterError(
-                    f"the share of {name} is {as_text(value)}; use 0 or more and below 1", field="shares"
-                )
-        if self.control_flow <= 0:
+        if min(self.times, self.attributes) < 0 or self.control_flow <= 0:
             raise ParameterError(
-                "shares leave nothing for the control flow; use shares that add up to less than 1", field="shares"
+                f"shares are {as_text(self.times)} and {as_text(self.attributes)}; use 0 or more, and less than 1 together",
+                field="shares",
             )
 
     @property

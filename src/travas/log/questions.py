@@ -12,8 +12,7 @@ a zone, a date, a missing value or a date out of range means: docs/reading.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from math import isfinite, isqrt
+from math import isqrt
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from ..errors import ParameterError, shown
@@ -299,13 +298,6 @@ class EventValues(Question):
     most: int
 
 
-def check_edges(edges: tuple[float, ...]) -> None:
-    """Raise ParameterError unless these are increasing numbers."""
-    numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and isfinite(edge) for edge in edges)
-    if not edges or not numbers or not all(one < other for one, other in pairwise(map(float, edges))):
-        raise ParameterError(f"bins are {', '.join(map(shown, edges))}; use increasing numbers", field="bins")
-
-
 TimesRead = Literal["ignore", "if recorded", "read"]
 """Whether timestamps are read: never, if the log has a column for them, or always."""
 
@@ -390,19 +382,13 @@ def check_details(totals: Totals | None, details: Details) -> None:
     """Raise ParameterError unless questions about these details can be answered: by what was asked for, not by values."""
     if not details or (totals is not None and totals.details.covers(details)):
         return
-    if details.times == "read" and (totals is None or totals.details.times == "ignore"):
-        raise ParameterError(
-            "times are to be measured, but the log was read without timestamps; use a log with a timestamp column",
-            field="times",
-        )
     known = NO_DETAILS if totals is None else totals.details
-    if details.service and not known.service:
-        raise ParameterError(
-            "service times are to be measured, but the log was read without them; set lifecycle to 'pairs'",
-            field="lifecycle",
-        )
-    missing = min({*details.columns} - {*known.columns}, key=lambda column: column.name)
-    raise ParameterError(
-        f"the attribute {missing.name!r} is to be measured, but the log was read without it; use a log with this column",
-        field="attributes" if missing.of == "case" else "event_attributes",
-    )
+    missing = min({*details.columns} - {*known.columns}, key=lambda column: column.name, default=None)
+    if details.times == "read" and known.times == "ignore":
+        what, field = "without timestamps; use a log with a timestamp column", "times"
+    elif missing is None:
+        what, field = "without service times; set lifecycle to 'pairs'", "lifecycle"
+    else:
+        what = f"without the attribute {missing.name!r}; use a log with this column"
+        field = "attributes" if missing.of == "case" else "event_attributes"
+    raise ParameterError(f"the log does not have what is to be measured: it was read {what}", field=field)

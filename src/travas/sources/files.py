@@ -56,14 +56,11 @@ _HIDDEN = (".", "_")
 _SHOWN = 3
 _ZSTD_BYTES = 1 << 16
 
-_UNICODE = {f"utf-{size}{kind}" for size in (16, 32) for kind in ("", "-le", "-be")} | {"utf-8", "utf-8-sig"}
-_SEVERAL_BYTES = {
-    *("big5", "big5hkscs", "cp932", "cp949", "cp950", "euc_jis_2004", "euc_jisx0213", "euc_jp", "euc_kr"),
-    *("gb18030", "gb2312", "gbk", "johab", "shift_jis", "shift_jis_2004", "shift_jisx0213"),
-}
+_SEVERAL_BYTES = "big5(hkscs)?|euc_(jis_2004|jisx0213|jp|kr)|gb18030|gb2312|gbk|johab|shift_jis(_2004|x0213)?"
 """Multi-byte encodings in which a line feed is never the second byte, so that an error stays within its line."""
 
-_ONE_BYTE = re.compile(r"ascii|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|mac-\w+|hp-roman8|kz1048|palmos|ptcp154|tis-620")
+_ONE_BYTE = r"ascii|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|mac-\w+|hp-roman8|kz1048|palmos|ptcp154|tis-620"
+_ENCODINGS = re.compile(f"utf-8(-sig)?|utf-(16|32)(-[lb]e)?|{_SEVERAL_BYTES}|{_ONE_BYTE}")
 _XML_NAMES = {"ucs-2": "utf-16", "iso-10646-ucs-2": "utf-16", "windows-874": "cp874"}
 """Names that Python does not know."""
 
@@ -279,7 +276,7 @@ def check_encoding(name: str) -> None:
         codec = codecs.lookup(name).name
     except (LookupError, ValueError):
         codec = ""
-    if codec not in _UNICODE | _SEVERAL_BYTES and not _ONE_BYTE.fullmatch(codec):
+    if not _ENCODINGS.fullmatch(codec):
         raise ParameterError(f"encoding {name!r} is not supported; try utf-8, utf-16 or cp1252", field="encoding")
 
 
