@@ -56,7 +56,7 @@ def test_the_map_and_the_numbers_are_those_of_the_release(bench: Bench, releases
     started = sum(path["count"] for path in model["paths"] if path["before"] == "start")
     assert started == sum(release.counts)
     assert {"sex", "age"} == {attribute["name"] for attribute in view["attributes"]}
-    assert sum(float(bar["share"][:-1]) for bar in view["times"]["arrivals"]["bars"]) == pytest.approx(100, abs=3)
+    assert sum(share for _, share, _ in view["times"]["arrivals"]["bars"]) == pytest.approx(1)
 
 
 def test_names_of_activities_are_text(bench: Bench, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ..plots.map_picture import picture_or_reason
 from ..plots.svg import activity_text, shortened, step_text
 from ..releases.estimate import keep_curve_of
 from ..releases.process_map import MapRelease
-from ..releases.release import count_noun, released_attributes, released_event_attributes
+from ..releases.release import count_noun, counted_of, details_of, released_attributes, released_event_attributes
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..trusted.numbers import as_text, rounded_up
@@ -48,6 +48,8 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "guarantee": guarantee,
         "explain": explain,
         "texts": texts,
+        "counted": counted_of(mechanism),
+        "details": details_of(mechanism),
         "as_text": as_text,
         "style": Markup(style),
         "style_hash": "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import Any
 
@@ -90,14 +90,9 @@ def covering(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, 
     found = [row for row in rows[:needed] if not searched or any(code in wanted for code, _ in row["trace"])]
     last = max(-(-len(found) // _ROWS), 1)
     number = min(max(_whole_number(query, "page", 1), 1), last)
-    largest = max((row["cases"] for row in rows), default=1) or 1
-    shown = [
-        row | {"share": f"{row['cases'] / total:.1%}", "width": round(100 * row["cases"] / largest, 1)}
-        for row in found[(number - 1) * _ROWS : number * _ROWS]
-    ]
     return {
-        "rows": shown, "first": (number - 1) * _ROWS, "coverage": coverage, "most": most, "needed": needed,
-        "found": len(found), "search": searched, "page": number, "last": last,
+        "rows": found[(number - 1) * _ROWS : number * _ROWS], "first": (number - 1) * _ROWS, "coverage": coverage, "most": most,
+        "needed": needed, "found": len(found), "search": searched, "page": number, "last": last, "total": total,
     }  # fmt: skip
 
 
@@ -124,8 +119,7 @@ def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
     return {
         "origin": graph.times or "measured",
         "is_paired": graph.is_paired,
-        "throughput": graph.throughput
-        and {**_quartiles(graph.throughput.quartiles), "bars": _bars(graph.throughput.bars)},
+        "throughput": graph.throughput and {**_quartiles(graph.throughput.quartiles), "bars": graph.throughput.bars},
         "arrivals": _arrivals(release) if isinstance(release, SyntheticRelease) else None,
         "steps": [
             {
@@ -156,17 +150,8 @@ def _arrivals(release: SyntheticRelease) -> dict[str, Any] | None:
     cells = starts.astype("datetime64[s]").astype(f"datetime64[{code}]")
     first, counts = cells.min(), np.bincount((cells - cells.min()).astype(np.int64))
     labels = [str((first + number).astype("datetime64[D]")) for number in range(len(counts))]
-    return {"unit": unit, "bars": _bars(zip(labels, counts / counts.sum(), [False] * len(counts), strict=True))}
-
-
-def _bars(bars: Iterable[tuple[str, float, bool]]) -> list[dict[str, Any]]:
-    """Bars with their height in percent of the highest."""
-    rows = list(bars)
-    most = max((share for _, share, _ in rows), default=1) or 1
-    return [
-        {"label": label, "share": f"{share:.1%}", "height": round(float(100 * share / most), 1), "marked": marked}
-        for label, share, marked in rows
-    ]
+    shares = (counts / counts.sum()).tolist()
+    return {"unit": unit, "bars": [(label, share, False) for label, share in zip(labels, shares, strict=True)]}
 
 
 def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
@@ -177,17 +162,14 @@ def _attributes(release: SyntheticRelease) -> list[dict[str, Any]]:
         values, is_number = list(group), name in numbers
         if not is_number:
             values.sort(key=lambda one: -one.cases.value)
-        most = max((one.cases.high for one in values), default=1) or 1
         rows = [
             {
                 "value": "(missing)" if one.value is None else one.value,
-                "cases": f"{max(one.cases.value, 0):,.0f}",
+                "cases": [max(number, 0) for number in (one.cases.value, one.cases.low, one.cases.high)],
                 "interval": between(one.cases),
-                "places": [
-                    round(100 * max(end, 0) / most, 1) for end in (one.cases.value, one.cases.low, one.cases.high)
-                ],
             }
             for one in values[: None if is_number else _VALUES]
         ]
-        found.append({"name": name, "rows": rows, "left_out": len(values) - len(rows)})
+        most = max((one.cases.high for one in values), default=1)
+        found.append({"name": name, "rows": rows, "left_out": len(values) - len(rows), "most": max(most, 1)})
     return found
