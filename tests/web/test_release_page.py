@@ -167,8 +167,7 @@ def test_another_log_forgets_what_was_set_for_the_first(
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [("x.pdf", b"%PDF"), ("log.csv", b""), ("travas.toml", b"[log]\nwrong = 1"), ("travas.toml", b"\xff")],
+    ("name", "content"), [("x.pdf", b"%PDF"), ("travas.toml", b"[log]\nwrong = 1"), ("travas.toml", b"\xff")]
 )
 def test_what_is_no_log_is_refused_in_one_line(
     browser: TestClient, bench: Workbench, name: str, content: bytes
@@ -231,15 +230,14 @@ def test_every_setting_is_on_the_page_or_is_left_out_on_purpose(browser: TestCli
     assert {each.name for each in SETTINGS} - names == left_out
 
 
-def test_the_kind_follows_the_recommendation_until_one_is_chosen(browser: TestClient, draft: Any) -> None:
+def test_one_kind_is_recommended_and_none_but_the_owner_chooses(browser: TestClient, draft: Any) -> None:
     def change(**fields: str) -> str:
         return str(browser.post(f"/release/{draft.id}", data=fields, headers=HX).text)
 
-    assert 'id="choices"' in change(kind="synthetic log", stated_cases="300")
-    assert release.chosen_kind(draft.project) == "process map"
+    assert re.search(r'id="keep-process-map"[^<]*<span[^>]*>recommended', change(stated_cases="300"))
+    assert release.chosen_kind(draft.project) == "synthetic log"
     assert 'id="drawer"' in change(kind="variants") and release.chosen_kind(draft.project) == "variants"
-    assert 'id="choices"' not in change(kind="variants", minimum_cases="5", stated_cases="4000")
-    assert release.chosen_kind(draft.project) == "variants"
+    assert 'id="drawer"' not in change(kind="variants", minimum_cases="5", stated_cases="4000")
     change(kind="process map")
     assert "minimum_cases" not in draft.project.values  # a map has no such setting
 

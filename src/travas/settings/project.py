@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -109,7 +109,7 @@ class Project:
             ParameterError: A value contains a password.
         """
         for name in ("log", "query"):
-            if _has_password(str(self.values.get(name, ""))):
+            if _PASSWORD.search(self.stated(name)):
                 raise ParameterError(
                     f"{name} contains a password, which does not belong into a file; set PGPASSWORD, or use a service file",
                     field=name,
@@ -362,8 +362,4 @@ def _is_relative(name: str, value: Value) -> bool:
     return url_scheme(value) is None and not Path(value).is_absolute()
 
 
-def _has_password(text: str) -> bool:
-    try:
-        return "password=" in text.lower() or ("://" in text and urlsplit(text).password is not None)
-    except ValueError:
-        return False
+_PASSWORD = re.compile(r"password=|://[^/]*:[^/]*@", re.IGNORECASE)

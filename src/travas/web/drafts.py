@@ -60,7 +60,7 @@ class Draft:
     `source` is the path or the URL of the log, and `title` its name as pages show it. `turn` counts what was released from
     the draft and the logs that it was about: a page of an earlier turn releases nothing. `applied` are the settings of the
     doctor that are in effect, and `undone` those that the owner has taken back. `errors` are about fields, `error` about the
-    last job. `has_kind` says whether the owner has chosen the kind of release. `budget` is the ε of a new data set.
+    last job. `budget` is the ε of a new data set.
     """
 
     id: str
@@ -76,7 +76,6 @@ class Draft:
     releasing: Job | None = None
     error: TravasError | None = None
     errors: dict[str, str] = attrs.field(factory=dict)
-    has_kind: bool = False
     budget: str = "4"
     looked_at: tuple[str, ...] = ()
     released: list[str] = attrs.field(factory=list)
@@ -190,8 +189,6 @@ class Drafts:
         stored = self._folder(draft) / f"log{suffix}"
         with stored.open("xb") as out:
             shutil.copyfileobj(content, out, 1 << 20)
-        if not stored.stat().st_size:
-            raise LogError(f"{name[:200]}: the file is empty; check that it is the right file", field="log")
         draft.set_log(str(stored), name, "copy")
 
     def open_local(self, draft: Draft, text: str, folders: Sequence[Path]) -> None:
@@ -221,7 +218,7 @@ class Drafts:
                 words = f"{key} is for travas release: the web app makes one release at a time, with a guarantee"
                 raise ParameterError(f"{name[:200]}: {words}", field="log")
         kept = {key: value for key, value in values.items() if key not in (*FILES, "every")}
-        draft.project, draft.has_kind = Project(references="refuse").with_values(kept), True
+        draft.project = Project(references="refuse").with_values(kept)
 
     def close(self) -> None:
         """Delete all uploads."""

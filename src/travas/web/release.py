@@ -197,10 +197,9 @@ def take(draft: Draft, form: FormData) -> None:
         draft.set("max_cases", None)
 
 
-def _release_by(draft: Draft, mechanism: str, chosen: bool = True) -> None:
+def _release_by(draft: Draft, mechanism: str) -> None:
     """Change the mechanism, and remove what only the one before has."""
     draft.set("mechanism", mechanism)
-    draft.has_kind |= chosen
     for each in EXPERT:
         if not _has(draft, each):
             draft.set(each.name, None)
@@ -215,14 +214,6 @@ def _has(draft: Draft, setting: Setting) -> bool:
         return True
     option = "rules" if setting.section == "rules" else "times" if setting.name in OF_TIMES else setting.name
     return option in options_of(made)
-
-
-def follow(draft: Draft) -> None:
-    """Select the kind that is recommended, until the owner has chosen one."""
-    with suppress(TravasError):
-        best = _outlook(draft.project, draft.project.stated_cases)[1]
-        if not draft.has_kind and best != chosen_kind(draft.project):
-            _release_by(draft, OFFERED[best][0], chosen=False)
 
 
 def shown_value(draft: Draft, setting: Setting) -> str:
@@ -297,12 +288,11 @@ async def change(request: Request) -> Response:
     bench, draft = _find(request)
     form, before = await request.form(), draft.project.stated("mechanism")
     take(draft, form)
-    await asyncio.to_thread(follow, draft)
     if (name := str(form.get("undo", ""))) in draft.applied:
         draft.take_back(name)
     if "look" in form:
         draft.looked_at = tuple(dict.fromkeys((*draft.looked_at, VALUES)))
-    return await _answer(request, bench, draft, before, str(form.get("kind", "")))
+    return await _answer(request, bench, draft, before)
 
 
 async def start_release(request: Request) -> Response:
@@ -350,21 +340,21 @@ def _running(job: Job | None) -> Job | None:
     return job if job is not None and not job.done else None
 
 
-async def _answer(request: Request, bench: Workbench, draft: Draft, before: str = "", selected: str = "") -> Response:
-    """What has changed, for HTMX, of a page with this mechanism and kind. A log in another form needs the whole page."""
+async def _answer(request: Request, bench: Workbench, draft: Draft, before: str = "") -> Response:
+    """What has changed, for HTMX, of a page with this mechanism. A log in another form needs the whole page."""
     if "hx-request" not in request.headers or draft.is_unread:
         return go(request, f"/release/{draft.id}")
-    return await _page(bench, draft, "facts.html", before, selected)
+    return await _page(bench, draft, "facts.html", before)
 
 
-async def _page(bench: Workbench, draft: Draft, template: str, before: str = "", selected: str = "") -> Response:
+async def _page(bench: Workbench, draft: Draft, template: str, before: str = "") -> Response:
     left_open = draft.open_choices()
     return page(
         template, draft=draft, facts=await asyncio.to_thread(facts_of, bench, draft), kind=chosen_kind(draft.project),
         kinds=KINDS, expert=[each for each in EXPERT if each.name not in left_open and _has(draft, each)],
         value=partial(shown_value, draft), settings=BY_NAME, swap=template == "facts.html", places=ERRORS,
         looked=VALUES in draft.looked_at, releasing=_running(draft.releasing), examining=_running(draft.examining),
-        moved=selected not in ("", chosen_kind(draft.project)), renewed=before not in ("", draft.project.stated("mechanism")),
+        renewed=before not in ("", draft.project.stated("mechanism")),
         datasets=[account.dataset for account in bench.ledger.accounts() if account.dataset],
         mechanisms=OFFERED[chosen_kind(draft.project)],
     )  # fmt: skip
