@@ -112,12 +112,15 @@ def test_the_cells_of_workbooks_are_text(tmp_path: Path) -> None:
 
 def test_standard_input(tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(CSV))))
-    done = travas("doctor", "-", "--format", "csv", "--json")
-    assert done.code == 0 and '"cases": 4' in done.out
-    refused = travas("doctor", "-")
+    words = ("anonymize", "-", "--epsilon", "1", "--delta", "1e-2", "--dataset", "ward", "-o", tmp_path / "out.csv")
+    assert travas("budget", "create", "ward", "--no-limit").code == 0
+    done = travas(*words, "--format", "csv", "--confidential")
+    assert done.code == 0 and "cases: 4" in done.err
+    refused = travas(*words, "--force")
     assert refused.code == 2 and "format is not set" in refused.err and "--format" in refused.err
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert "standard input: is empty" in travas("doctor", "-", "--format", "csv").err
+    assert "standard input: is empty" in travas(*words, "--force", "--format", "csv").err
+    assert travas("doctor", "-", "--format", "csv").code == 2
 
 
 def test_a_folder_of_xes_is_one_log(tmp_path: Path) -> None:

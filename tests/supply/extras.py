@@ -93,7 +93,7 @@ SMOKES: dict[str, Smoke] = {
     "web": serve,
     "compression": command("doctor", "hospital.csv.zst"),
     "sql": command("doctor", "duckdb:///hospital.db", "--table", "events"),
-    "spark": command("doctor", "spark:hospital.parquet"),
+    "spark": command("anonymize", "spark:hospital.parquet", "--epsilon", "1", "--delta", "1e-6", "-o", "spark.csv"),
 }
 
 

@@ -147,8 +147,6 @@ def report(
     dataset = project.stated("dataset")
     if "ledger" in project.values and not dataset:
         raise ParameterError("--ledger requires --dataset; also set --dataset NAME")
-    if "output" not in project.values:
-        raise ParameterError("output is not set; set it to a file, such as report.html", field="output")
     output = project.path(project.required("output"))
     with progress("verifying the release"):
         path = write_report(

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ..settings.project import Project
 
 
-_OF_LOGS = {*READING, "abstractions"} - {"unit", "max_cases"}
-"""What a forecast for any log does not have."""
-
 # -------------------------------------------------------------------------------------------------------- forecast
 
 
@@ -51,9 +48,6 @@ def forecast(
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS
 
     cases = project.stated_cases
-    if log is None:
-        for name in {*project.values, *(["abstractions"] if abstractions else [])} & _OF_LOGS:
-            raise ParameterError(f"{name} requires a log; pass one, or remove {name}", field=name)
     if kinds or log is None:
         if {*project.values} & {*names_of("mechanism", "rules")}:
             raise ParameterError("kinds of release are compared with default options; remove the mechanism")

@@ -182,20 +182,11 @@ def release(
 
 def _examined(project: Project) -> LogDiagnosis:
     """Examine a log, as far as a project does not say how it is read."""
-    from ..sources.doctor.diagnosis import LogDiagnosis, Observation
     from ..sources.doctor.examination import doctor as examine
 
     reading = project.with_values(dict.fromkeys(name for name in project.values if name not in READING)).reading()
-    if _is_only_read(project.source):
-        note = Observation("source", "of standard input and Spark the size alone is shown; set the columns yourself")
-        return LogDiagnosis((note,), reading)
     with progress("examining the log"):
         return examine(project.source, reading)
-
-
-def _is_only_read(source: str) -> bool:
-    """Whether the doctor does not examine a source: standard input and Spark."""
-    return source == "-" or source.startswith("spark:")
 
 
 def _read(project: Project, diagnosis: LogDiagnosis) -> tuple[Log | None, LogDiagnosis]:
@@ -209,8 +200,6 @@ def _read(project: Project, diagnosis: LogDiagnosis) -> tuple[Log | None, LogDia
         with progress("reading the log") as watch:
             return read(project.source, diagnosis.reading, watch), diagnosis
     except TravasError as error:
-        if _is_only_read(project.source):
-            raise
         problem = Observation("reading", str(error), "problem", error.field)
         return None, replace(diagnosis, findings=(*diagnosis.findings, problem))
 
