@@ -78,8 +78,8 @@ def exact_curves() -> Iterator[Line]:
         rule = made()
         (point,) = points(rule, [rule.epsilon])
         holds = point.at_most <= rule.delta + Fraction(1, 1 << 98)
-        bound = f"δ({EPSILON}) is between {float(point.reached):.3g} and {float(point.at_most):.3g}"
-        claim, test = f"`{name}` is ({EPSILON}, {DELTA})-DP", "exact curve, all counts, both directions"
+        bound = f"δ({EPSILON}) ≤ {float(point.at_most):.3g}"
+        claim, test = f"`{name}` is ({EPSILON}, {DELTA})-DP", "privacy curve, all counts, both directions"
         yield Line(claim, test, "all outcomes", bound, holds)
 
 

@@ -124,7 +124,7 @@ def test_never_below_enumeration_at_any_parameters(spendings: list[Spending], sh
 def test_the_grid_makes_no_event_less_revealing(pairs: list[Pair], interval: Fraction, epsilon: Fraction) -> None:
     """For any two vectors and any border, in exact integers."""
     scaled = [(p * ONE // 64, q * ONE // 64) for p, q in pairs]
-    reported = of_pairs(scaled, Grid(interval), "above").delta(epsilon)
+    reported = of_pairs(scaled, Grid(interval)).delta(epsilon)
     growth = Fraction(exponential_bounds(epsilon)[0], 1 << 192)
     truth = sum(max(Fraction(0), p - growth * q) for p, q in pairs) / 64
     assert reported >= truth * (1 - Fraction(1, 1 << 180))

@@ -91,7 +91,7 @@ def compose(spendings: Iterable[Spending], cells: int = FEWEST_CELLS) -> Callabl
     releases = list(spendings)
     total_epsilon, total_delta = basic(releases)
     steps = [(spending.losses(), times) for spending, times in Counter(releases).items()]
-    curve = delta_curve(steps, "above", cells) if steps else lambda epsilon: Fraction(0)
+    curve = delta_curve(steps, cells) if steps else lambda epsilon: Fraction(0)
     return lambda epsilon: min(curve(epsilon), total_delta if epsilon >= total_epsilon else Fraction(1))
 
 

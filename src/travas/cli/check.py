@@ -28,7 +28,7 @@ _OTHER = arg("[OTHER]", "The other file, if it is somewhere else.", None)
 def verify(
     file: Path | None = arg("FILE", _FILE, None),
     other: Path | None = _OTHER,
-    curve: bool = flag("Also compute the exact privacy curve: the worst-case δ at other ε.", "--curve"),
+    curve: bool = flag("Also compute the privacy curve: the worst-case δ at other ε.", "--curve"),
     as_json: bool = AS_JSON,
     *,
     project: Project,
@@ -119,8 +119,7 @@ def _rows(verified: Verified, of_a_file: bool, weak: tuple[str, ...]) -> Rows:
 
 def _point(point: Point) -> tuple[str, ...]:
     shown = point.as_json()
-    bound = "exact" if point.is_exact else f"at least {shown['reached']}"
-    return f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}", bound
+    return f"ε' = {shown['epsilon']}", f"δ at most {shown['at_most']}"
 
 
 _OF_REPORTS = ("output", "dataset", "reason", "signed_off_by", "policy", "ledger", "stated_cases")

@@ -23,7 +23,7 @@ from ..search.calibration import StagePlan
 from ..search.ramps import calibrate
 from ..trusted.contributions import CodedTraces, activity_sums
 from ..trusted.guarantee import Guarantee, Replacing, Standing
-from ..trusted.losses import Losses, Measurements
+from ..trusted.losses import Losses
 from ..trusted.numbers import as_text
 from ..trusted.samplers import Integers
 from ..trusted.stage_check import Draws, GaussianNoise, replace_one
@@ -73,8 +73,8 @@ class GaussianMechanism(Mechanism):
         return self._guarantee(self.noise.delta_spent, Standing.PROVEN, replacing)
 
     def losses(self) -> Losses:
-        """By the theorem; a subclass may state what neighbouring logs reach."""
-        return (Measurements(self.noise),)
+        """All measurements together, by the theorem."""
+        return (self.noise,)
 
     def _constants(self) -> dict[str, Any]:
         """The constants of the noise and of all stages, as plain values."""

@@ -124,12 +124,10 @@ class Ladder(Mechanism):
         return Optimal(part.epsilon, part.delta, self.minimum_cases)
 
     def losses(self) -> Losses:
-        """The number of cases, the choice of a rung, and the rungs; neighbouring logs reach the number and the first rung."""
-        cases, noise = self.unit.max_cases, self._selection.noise
-        steps = [Step(self.epsilon * CASES_SHARE, cases=cases, reached=1 if cases == 1 else 0)]
-        steps += [Step(self.epsilon * CHOICE_SHARE)] if self.chooses else []
-        rungs = [Step(*self._of_rung, noise, cases, reached=1 if index == 0 else 0) for index in range(self._paid)]
-        return (*steps, *rungs)
+        """The number of cases, the choice of a rung, and the rungs."""
+        choice = [Step(self.epsilon * CHOICE_SHARE)] if self.chooses else []
+        rung = Step(*self._of_rung, self._selection.noise, self.unit.max_cases)
+        return (Step(self.epsilon * CASES_SHARE), *choice, *[rung] * self._paid)
 
     def _promise(self) -> Guarantee:
         spent = self._selection.noise.delta_spent * self._part(*self._of_rung).factor * self._paid

@@ -246,10 +246,8 @@ class Tree(Mechanism):
         return TwoSidedNoise(self.level.epsilon, self.level.delta)
 
     def losses(self) -> Losses:
-        """The levels; neighbouring logs reach one of them: a case of one activity."""
-        table, cases = self.noise.table, self.unit.max_cases
-        reached = 1 if cases == 1 or table is not None else 0
-        return (Step(self._of_levels, self.delta, table, cases, self.max_length, reached),)
+        """The levels."""
+        return (Step(self._of_levels, self.delta, self.noise.table, self.unit.max_cases, self.max_length),)
 
     def _promise(self) -> Guarantee:
         """Return the guarantee by composition of the levels, from what their verified tables spend."""

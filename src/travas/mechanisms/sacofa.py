@@ -50,7 +50,7 @@ class SaCoFa(Tree):
         return self.epsilon * (1 - RULES_SHARE)
 
     def losses(self) -> Losses:
-        """The rules, which nothing is claimed to reach, and the levels."""
+        """The rules and the levels."""
         return (Step(self.epsilon * RULES_SHARE), *super().losses())
 
     def _allowed(self, variants: Log, trie: Trie) -> Booleans:

@@ -117,9 +117,8 @@ class PartitionSelection(Mechanism):
         return self.curve.centre
 
     def losses(self) -> Losses:
-        """Every count of a unit changes by one, and some pair of neighbouring logs changes all of them."""
-        counts = self.unit.max_cases
-        return (Step(self.epsilon, self.delta, self.noise, counts=counts, reached=counts),)
+        """Every count of a unit changes by one."""
+        return (Step(self.epsilon, self.delta, self.noise, counts=self.unit.max_cases),)
 
     def _promise(self) -> Guarantee:
         if self.unit.max_cases == 1 or self.joint is not None:

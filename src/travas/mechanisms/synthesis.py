@@ -5,7 +5,6 @@ Proof, line by line: docs/mechanisms/synthesis.md.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -45,8 +44,6 @@ from ..synthesis.randomness import new_seed
 from ..trusted.branch import released
 from ..trusted.contributions import context_sums, length_sums, transition_sums
 from ..trusted.guarantee import Guarantee
-from ..trusted.losses import Losses
-from ..trusted.losses import Measurements as NoisySums
 from ..trusted.samplers import Integers, Seeded
 from ..trusted.stage_check import Draws
 from ..trusted.stages import Group, Selection, Stage
@@ -232,21 +229,6 @@ class Synthesis(GaussianMechanism):
         )
         rules = (f"the rules of generated cases {public}",) if self.rules else ()
         return replace(promised, assumptions=(*promised.assumptions, *times, *attributes, *rules))
-
-    def losses(self) -> Losses:
-        """A frequent variant, or new cases of one activity that is known: they add to the lengths and to two transitions.
-
-        Rules may exclude these transitions.
-        """
-        variants, lengths, transitions = (
-            self.noise.stage(name) for name in (stages.VARIANTS, stages.LENGTHS, stages.TRANSITIONS)
-        )
-        cases = self.unit.max_cases
-        two_transitions = 2 * math.isqrt(transitions.contribution**2 // 2) ** 2
-        frequent = (cases * variants.contribution) ** 2
-        rare = cases**2 * (lengths.contribution**2 + two_transitions)
-        reached = (frequent, Fraction(0)), (rare, variants.delta)
-        return (NoisySums(self.noise, reached[:1] if self.rules else reached),)
 
     def _release(self, variants: Log) -> SyntheticRelease:
         # of an experiment, or of the operating system; never of the generator of the noise

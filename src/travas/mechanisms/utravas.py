@@ -61,10 +61,8 @@ class UTravas(Mechanism):
         return Travas(self._step.epsilon / self.splits, self._step.delta / self.splits)
 
     def losses(self) -> Losses:
-        """All runs of all counts. Only their means are released, so nothing is claimed to be reached by several runs."""
-        counts, splits = self.unit.max_cases, self.splits
-        reached = counts if splits == 1 else 0
-        return (Step(self.epsilon, self.delta, self.run.noise, counts=counts * splits, reached=reached),)
+        """All runs of all counts."""
+        return (Step(self.epsilon, self.delta, self.run.noise, counts=self.unit.max_cases * self.splits),)
 
     def _promise(self) -> Guarantee:
         return self._guarantee(self.splits * self.run.noise.delta_spent * self._step.factor, Standing.PROVEN)

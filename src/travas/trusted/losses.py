@@ -1,9 +1,9 @@
 """What one unit can change in a release, stated once by its mechanism, and the exact engine that composes it.
 
 The loss of an outcome is ln(p/q): p and q are its probabilities with and without one unit. The engine gives the guarantee
-of persons, the exact total of the ledger and the privacy curve. A bound places every outcome on a grid of losses, split so
-that it reveals more (`above`), or at the next smaller loss (`below`), and rounds its probability the same way: δ at any ε'
-is then an upper or a lower bound of the exact one. All arithmetic is on integers. Lemmas: docs/audit.md, "Exact curves".
+of persons, the exact total of the ledger and the privacy curve. Every outcome is placed on a grid of losses, split so that
+it reveals more, and its probability is rounded up: δ at any ε' is then an upper bound of the exact one. All arithmetic is on
+integers. Lemmas: docs/audit.md, "Privacy curves".
 """
 
 from __future__ import annotations
@@ -16,25 +16,20 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Inexact, InvalidOperation, Overflow, Rounded
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from .branch import branches
 from .normal import tail_bounds
 from .numbers import BITS, GROWTH_BITS, ONE, growth_bounds
-from .stage_check import GaussianNoise, dominating_pair, profile, reached
+from .stage_check import GaussianNoise, dominating_pair, profile
 
 if TYPE_CHECKING:
     from .tables import Noise
-
-Side = Literal["above", "below"]
-"""On which side of the exact curve a bound is."""
 
 Pair = tuple[int, int]
 """Probabilities of one outcome with and without one unit, times 2^128."""
 
 _UNIT = 1 << GROWTH_BITS
-_NEAR_BITS = 80
-_NEAR = Fraction(1, 1 << _NEAR_BITS)  # from below, losses this close to a point count as on it; `delta` accounts for it
 FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 14  # of the sum of all ε
 _LATTICE_CELLS = 1 << 12
 _REACH = 1 << 16  # cells; what is beyond counts as infinite, as far as it exceeds the last one
@@ -63,9 +58,6 @@ class Step:
         noise: The table that is sampled; None if there is none, or if only (ε, δ) is known.
         cases: By how much one unit changes a count at most.
         counts: How many counts with this noise one unit changes at most; each has an equal part of (ε, δ).
-        reached: How many of them a pair of neighbouring logs that the proof names changes, together with those of the
-            other steps; 0 if no such pair is known. A step without a table is reached if it is discrete Laplace noise on a
-            count that changes by one.
     """
 
     epsilon: Fraction
@@ -73,12 +65,11 @@ class Step:
     noise: Noise | None = None
     cases: int = 1
     counts: int = 1
-    reached: int = 0
 
     @property
-    def is_sampled(self) -> bool:
-        """Whether the losses are those of a table, shifted by one."""
-        return self.noise is not None and self.cases == 1 and self.noise.table.length <= _LONGEST
+    def sampled(self) -> Noise | None:
+        """The table whose losses, shifted by one, are composed; None where only (ε, δ) is used."""
+        return self.noise if self.noise and self.cases == 1 and self.noise.table.length <= _LONGEST else None
 
     @property
     def parts(self) -> int:
@@ -86,36 +77,16 @@ class Step:
         return 1 if self.noise is not None and self.noise.counts > 1 else self.counts
 
 
-@dataclass(frozen=True)
-class Measurements:
-    """All Gaussian measurements of a release.
-
-    Attributes:
-        noise: The noise that is drawn.
-        reached: Squared norms by which neighbouring logs differ, each with the probability that a selection hides it.
-    """
-
-    noise: GaussianNoise
-    reached: tuple[tuple[int, Fraction], ...] = ()
-
-    parts = 1
-
-    @property
-    def epsilon(self) -> Fraction:
-        """ε of all measurements."""
-        return self.noise.calibration.epsilon
-
-
-Losses = tuple[Step | Measurements, ...]
-"""What one unit changes in a release, step by step."""
+Losses = tuple[Step | GaussianNoise, ...]
+"""What one unit changes in a release, step by step; all Gaussian measurements of a release are one step."""
 
 
 # ------------------------------------------------------------------------------------------------------ the totals
 
 
-def hockey_stick(weights: Iterable[int], epsilon: Fraction, side: Side = "above") -> Fraction:
+def hockey_stick(weights: Iterable[int], epsilon: Fraction) -> Fraction:
     """δ at ε' of one count that changes by one, in the worse direction, up to the rounding of e^ε' (Lemma 3)."""
-    growth = growth_bounds(epsilon)[0 if side == "above" else 1]
+    growth = growth_bounds(epsilon)[0]
     rising = falling = previous = 0
     for weight in weights:
         rising += max(0, (weight << GROWTH_BITS) - growth * previous)
@@ -147,12 +118,12 @@ def _worse(bounds: Sequence[LossBound]) -> DeltaCurve:
 
 
 def joint(weights: Sequence[int], counts: int, interval: Fraction) -> DeltaCurve:
-    """From above, the losses of counts that change by one each, with independent noise (docs/mechanisms/persons.md)."""
+    """The losses of counts that change by one each, with independent noise (docs/mechanisms/persons.md)."""
     grid = Grid(interval)
-    return _worse([of_pairs(pairs, grid, "above").repeated(counts) for pairs in _shifted_pairs(weights, 1)])
+    return _worse([of_pairs(pairs, grid).repeated(counts) for pairs in _neighbours(weights)])
 
 
-def delta_curve(releases: Iterable[tuple[Losses, int]], side: Side, cells: int = FEWEST_CELLS) -> DeltaCurve:
+def delta_curve(releases: Iterable[tuple[Losses, int]], cells: int = FEWEST_CELLS) -> DeltaCurve:
     """A bound of δ at every ε' ≥ 0 for independent releases, each as often as it says; of one step, the sharpest known.
 
     Any number of `cells` gives a bound; fewer are faster and less sharp.
@@ -160,32 +131,25 @@ def delta_curve(releases: Iterable[tuple[Losses, int]], side: Side, cells: int =
     steps = [(step, times) for losses, times in releases for step in losses]
     if len(steps) == 1 and steps[0][1] == 1:
         step = steps[0][0]
-        if isinstance(step, Measurements):
-            return partial(_of_measurements, step, side)
+        if isinstance(step, GaussianNoise):
+            return partial(profile, step.calibration)
         noise = step.noise
         if noise is not None and step.cases == step.counts == 1:
-            return lambda epsilon: hockey_stick(noise.weights, epsilon, side)
-        if noise is not None and side == "above" and noise.counts == step.counts > 1:
+            return partial(hockey_stick, noise.weights)
+        if noise is not None and noise.counts == step.counts > 1:
             return joint(noise.weights, noise.counts, lattice(noise.weights, noise.epsilon))
-    return composed(steps, side, cells)
+    return composed(steps, cells)
 
 
-def _of_measurements(step: Measurements, side: Side, epsilon: Fraction) -> Fraction:
-    if side == "above":
-        return profile(step.noise.calibration, epsilon)
-    return max((Fraction(0), *(reached(norm, epsilon) - hidden for norm, hidden in step.reached)))
-
-
-def composed(steps: Sequence[tuple[Step | Measurements, int]], side: Side, cells: int = FEWEST_CELLS) -> DeltaCurve:
+def composed(steps: Sequence[tuple[Step | GaussianNoise, int]], cells: int = FEWEST_CELLS) -> DeltaCurve:
     """The total of independent steps, each as often as it says (Lemma 2)."""
     grid = Grid(common_interval(((step.epsilon / step.parts, times * step.parts) for step, times in steps), cells))
     totals: list[tuple[LossBound, LossBound]] = []
     for step, times in steps:
-        if side == "below" and not (isinstance(step, Step) and step.reached):
-            continue
-        once = _directions(step, grid, side)
-        one = once[0].repeated(times * _factors(step, side))
-        totals.append((one, one if once[0] == once[1] else once[1].repeated(times * _factors(step, side))))
+        one, other = _directions(step, grid)
+        parts = times * (step.counts if isinstance(step, Step) and step.sampled else step.parts)
+        once = one.repeated(parts)
+        totals.append((once, once if one == other else other.repeated(parts)))
     is_symmetric = all(one is other for one, other in totals)
     directions = list(zip(*totals, strict=True))[: 1 if is_symmetric else 2]
     return _worse([_product(bounds) for bounds in directions])
@@ -197,32 +161,21 @@ def _product(bounds: Sequence[LossBound]) -> LossBound:
     return _product(bounds[: len(bounds) // 2]).and_then(_product(bounds[len(bounds) // 2 :]))
 
 
-def _factors(step: Step | Measurements, side: Side) -> int:
-    """How many independent parts with the bound of `_directions` a step has."""
-    if isinstance(step, Measurements):
-        return 1
-    if side == "below":
-        return step.reached
-    return step.counts if step.is_sampled else step.parts
-
-
-def _directions(step: Step | Measurements, grid: Grid, side: Side) -> tuple[LossBound, LossBound]:
+def _directions(step: Step | GaussianNoise, grid: Grid) -> tuple[LossBound, LossBound]:
     """The bound of one count of a step, for one unit more and one less (Lemmas 1, 4 and 5)."""
-    if isinstance(step, Measurements):
-        bound = of_pairs(_gaussian_pairs(step.noise, grid.interval), grid, side)
-        return bound, bound
-    noise = step.noise
-    if noise is not None and (step.is_sampled or side == "below"):
-        one, other = _shifted_pairs(noise.weights, step.cases)
-        return of_pairs(one, grid, side), of_pairs(other, grid, side)
-    bound = of_response(step.epsilon / step.parts, step.delta / step.parts, grid, side)
+    if isinstance(step, GaussianNoise):
+        bound = of_pairs(_gaussian_pairs(step, grid.interval), grid)
+    elif step.sampled:
+        one, other = _neighbours(step.sampled.weights)
+        return of_pairs(one, grid), of_pairs(other, grid)
+    else:
+        bound = of_response(step.epsilon / step.parts, step.delta / step.parts, grid)
     return bound, bound
 
 
-def _shifted_pairs(weights: Sequence[int], steps: int) -> tuple[list[Pair], list[Pair]]:
-    """The outcomes of a count that changes by `steps`: the weights against those of N + steps, and the reverse."""
-    nothing = [0] * steps
-    pairs = list(zip([*weights, *nothing], [*nothing, *weights], strict=True))
+def _neighbours(weights: Sequence[int]) -> tuple[list[Pair], list[Pair]]:
+    """The outcomes of a count that changes by one: the weights against those of N + 1, and the reverse."""
+    pairs = list(zip([*weights, 0], [0, *weights], strict=True))
     return pairs, [(q, p) for p, q in pairs]
 
 
@@ -241,51 +194,44 @@ def common_interval(steps: Iterable[tuple[Fraction, int]], cells: int = FEWEST_C
 
 
 class Grid:
-    """Losses k·interval, and bounds of e^(k·interval)·2^192 by repeated multiplication."""
+    """Losses k·interval, and lower bounds of e^(k·interval)·2^192 by repeated multiplication."""
 
     def __init__(self, interval: Fraction) -> None:
         self.interval = interval
         low, high = growth_bounds(interval)
         self._powers: tuple[list[int], list[int]] = [_UNIT, low], [_UNIT, high]
-        self.fall = self.growth(-1)  # e^−interval
+        self.fall = -(-_UNIT * _UNIT // low)  # at least e^−interval
 
-    def growth(self, index: int) -> tuple[int, int]:
-        """Integers around e^(index·interval)·2^192."""
+    def growth(self, index: int) -> int:
+        """At most e^(index·interval)·2^192."""
         lows, highs = self._powers
         while len(lows) <= abs(index):
             lows.append(lows[-1] * lows[1] >> GROWTH_BITS)
             highs.append(-(-highs[-1] * highs[1] >> GROWTH_BITS))
-        low, high = lows[abs(index)], highs[abs(index)]
-        return (low, high) if index >= 0 else (_UNIT * _UNIT // high, -(-_UNIT * _UNIT // low))
+        return lows[index] if index >= 0 else _UNIT * _UNIT // highs[-index]
 
 
 @dataclass(frozen=True)
 class LossBound:
-    """A bound of the distribution of losses, under the log with the unit.
+    """An upper bound of the distribution of losses, under the log with the unit.
 
     Attributes:
-        side: Whether δ is bounded from above or from below.
         grid: The grid of losses.
         lowest: The index of the first mass.
         masses: Probabilities times 2^128.
         infinite: The probability of an outcome that is impossible without the unit, times 2^128.
-        factors: The number of steps.
     """
 
-    side: Side
     grid: Grid
     lowest: int
     masses: tuple[int, ...]
     infinite: int
-    factors: int = 1
 
     def and_then(self, other: LossBound) -> LossBound:
         """The bound of both steps, with independent noise (Lemma 2)."""
-        coefficients = exact_product(self.masses, other.masses)
-        masses = [_shifted(value, BITS, self.side) for value in coefficients]
-        finite = (ONE - self.infinite) * (ONE - other.infinite)
-        infinite = ONE - _shifted(finite, BITS, "below" if self.side == "above" else "above")
-        return self._trimmed(self.lowest + other.lowest, masses, infinite, self.factors + other.factors)
+        masses = [-(-value >> BITS) for value in exact_product(self.masses, other.masses)]
+        infinite = ONE - ((ONE - self.infinite) * (ONE - other.infinite) >> BITS)
+        return self._trimmed(self.lowest + other.lowest, masses, infinite)
 
     def repeated(self, times: int) -> LossBound:
         """The bound of this step `times` times, with independent noise."""
@@ -298,11 +244,9 @@ class LossBound:
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """The bound of δ at this ε' ≥ 0: the sum of the masses of larger losses, less e^ε' times that of mass·e^−loss."""
-        at = epsilon if self.side == "above" else epsilon + self.factors * _NEAR
-        first = max(math.floor(at / self.grid.interval) + 1 - self.lowest, 0)
+        first = max(math.floor(epsilon / self.grid.interval) + 1 - self.lowest, 0)
         masses, without = self._sums[first] if first < len(self._sums) else (0, 0)
-        growth = growth_bounds(at)[0 if self.side == "above" else 1]
-        safe = max(0, (masses << 2 * GROWTH_BITS) - growth * without)
+        safe = max(0, (masses << 2 * GROWTH_BITS) - growth_bounds(epsilon)[0] * without)
         return Fraction(self.infinite, ONE) + Fraction(safe, ONE << 2 * GROWTH_BITS)
 
     @cached_property
@@ -312,14 +256,13 @@ class LossBound:
         sums = []
         for index in range(len(self.masses) - 1, -1, -1):
             if self.lowest + index > 0:
-                low, high = self.grid.growth(-self.lowest - index)
                 total += self.masses[index]
-                without += self.masses[index] * (low if self.side == "above" else high)
+                without += self.masses[index] * self.grid.growth(-self.lowest - index)
             sums.append((total, without))
         return sums[::-1]
 
-    def _trimmed(self, lowest: int, values: Sequence[int], infinite: int, factors: int) -> LossBound:
-        """Without ends of almost no mass: from above they reveal everything or count as the next loss, else nothing."""
+    def _trimmed(self, lowest: int, values: Sequence[int], infinite: int) -> LossBound:
+        """Without ends of almost no mass: one end counts as the next loss, the other reveals everything."""
         start, stop, low, high = 0, len(values), 0, 0
         while start < stop - 1 and low + values[start] <= _SPARE:
             low += values[start]
@@ -327,14 +270,11 @@ class LossBound:
         while stop > start + 1 and high + values[stop - 1] <= _SPARE:
             stop -= 1
             high += values[stop]
-        masses = list(values[start:stop])
-        if self.side == "above":
-            masses[0] += low
-            infinite = min(ONE, infinite + high)
-        return LossBound(self.side, self.grid, lowest + start, tuple(masses), infinite, factors)
+        masses = (values[start] + low, *values[start + 1 : stop])
+        return LossBound(self.grid, lowest + start, masses, min(ONE, infinite + high))
 
 
-def of_pairs(pairs: Iterable[Pair], grid: Grid, side: Side) -> LossBound:
+def of_pairs(pairs: Iterable[Pair], grid: Grid) -> LossBound:
     """The bound of one step with these outcomes (Lemma 1)."""
     mass_at: defaultdict[int, int] = defaultdict(int)
     infinite = 0
@@ -342,65 +282,48 @@ def of_pairs(pairs: Iterable[Pair], grid: Grid, side: Side) -> LossBound:
         if not q:
             infinite += p
         elif p:
-            index = _index(p, q, grid, side)
-            if side == "below":
-                if index >= -_REACH:
-                    mass_at[min(index, _REACH)] += p
-            elif index > _REACH:
-                inside = min(p, q * grid.growth(_REACH)[0] >> GROWTH_BITS)
+            index = _index(p, q, grid)
+            if index > _REACH:
+                inside = min(p, q * grid.growth(_REACH) >> GROWTH_BITS)
                 mass_at[_REACH] += inside
                 infinite += p - inside
             elif index <= -_REACH:
                 mass_at[-_REACH] += p
             else:
-                excess = max(0, (p << GROWTH_BITS) - q * grid.growth(index - 1)[0])
-                upper = min(p, -(-excess // (_UNIT - grid.fall[1])))
+                excess = max(0, (p << GROWTH_BITS) - q * grid.growth(index - 1))
+                upper = min(p, -(-excess // (_UNIT - grid.fall)))
                 mass_at[index] += upper
                 mass_at[index - 1] += p - upper
     lowest, highest = min(mass_at, default=0), max(mass_at, default=0)
-    return LossBound(side, grid, lowest, tuple(mass_at.get(i, 0) for i in range(lowest, highest + 1)), infinite)
+    return LossBound(grid, lowest, tuple(mass_at.get(i, 0) for i in range(lowest, highest + 1)), infinite)
 
 
-def _index(p: int, q: int, grid: Grid, side: Side) -> int:
-    """From above a point of the grid that is not below ln(p/q); from below one that is not above it, but for `_NEAR`."""
+def _index(p: int, q: int, grid: Grid) -> int:
+    """The first point of the grid that is not below ln(p/q)."""
     index = math.floor((math.log(p) - math.log(q)) / float(grid.interval))
     if abs(index) > _REACH + 1:
         return index
-    if side == "above":
-        while p << GROWTH_BITS > q * grid.growth(index)[0]:
-            index += 1
-        while p << GROWTH_BITS <= q * grid.growth(index - 1)[0]:
-            index -= 1
-        return index
-
-    def is_below(tried: int) -> bool:
-        bound = q * grid.growth(tried)[1]
-        return p << GROWTH_BITS >= bound - (bound >> _NEAR_BITS + 1)  # e^−x ≤ 1 − x/2
-
-    while is_below(index + 1):
+    while p << GROWTH_BITS > q * grid.growth(index):
         index += 1
-    while not is_below(index):
+    while p << GROWTH_BITS <= q * grid.growth(index - 1):
         index -= 1
     return index
 
 
-def of_response(epsilon: Fraction, delta: Fraction, grid: Grid, side: Side) -> LossBound:
+def of_response(epsilon: Fraction, delta: Fraction, grid: Grid) -> LossBound:
     """Randomised response at ε that reveals everything with probability δ: no (ε, δ)-DP step has a larger curve (Lemma 4).
 
     Discrete Laplace noise of scale 1/ε on a count that changes by one has exactly this curve, with δ = 0.
     """
-    low, high = growth_bounds(epsilon)
-    infinite = _shifted(delta.numerator * ONE, 0, side, delta.denominator)
+    growth = growth_bounds(epsilon)[1]
+    infinite = math.ceil(delta * ONE)
     rest = ONE - infinite
-    growth = high if side == "above" else low
-    more = _shifted(rest * growth, 0, side, growth + _UNIT)
-    indexes = epsilon / grid.interval
-    up = math.ceil(indexes) if side == "above" else math.floor(indexes)
-    down = -math.floor(indexes) if side == "above" else -math.ceil(indexes)
+    more = -(-rest * growth // (growth + _UNIT))
+    up, down = math.ceil(epsilon / grid.interval), -math.floor(epsilon / grid.interval)
     masses = [0] * (up - down + 1)
     masses[0] += rest - more
     masses[-1] += more
-    return LossBound(side, grid, down, tuple(masses), infinite)
+    return LossBound(grid, down, tuple(masses), infinite)
 
 
 def exact_product(first: Sequence[int], second: Sequence[int]) -> list[int]:
@@ -412,12 +335,6 @@ def exact_product(first: Sequence[int], second: Sequence[int]) -> list[int]:
     packed = ("".join(f"{mass:0{_SLOT}d}" for mass in masses) for masses in (first, second))
     digits = str(_EXACT.multiply(*map(_EXACT.create_decimal, packed))).zfill(slots * _SLOT)
     return [int(digits[start : start + _SLOT]) for start in range(0, slots * _SLOT, _SLOT)]
-
-
-def _shifted(value: int, bits: int, side: Side, divisor: int = 1) -> int:
-    """value/(divisor·2^bits), rounded towards the side."""
-    whole = divisor << bits
-    return -(-value // whole) if side == "above" else value // whole
 
 
 # ------------------------------------------------------------------------------------------------ Gaussian outcomes

@@ -17,18 +17,8 @@ import numpy as np
 from ..errors import VerificationError
 from .branch import branches
 from .normal import gaussian_delta, mu_above, tail_bounds
-from .numbers import GROWTH_BITS, growth_bounds
 from .samplers import Booleans, Integers, RandomBytes, discrete_gaussian
-from .stages import (
-    SMOOTHING_DELTA,
-    SMOOTHING_VARIANCE,
-    STANDARD_DEVIATION,
-    Calibration,
-    Group,
-    Selection,
-    Stage,
-    revealed,
-)
+from .stages import SMOOTHING_DELTA, STANDARD_DEVIATION, Calibration, Group, Selection, Stage, revealed
 
 _MAX_STAGES = 1000
 _MAX_CASES = 1000
@@ -47,8 +37,15 @@ class GaussianNoise:
     calibration: Calibration
     delta_spent: Fraction = field(init=False)
 
+    parts = 1  # in the ledger, all measurements are one step
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta_spent", verify_calibration(self.calibration))
+
+    @property
+    def epsilon(self) -> Fraction:
+        """ε of all measurements."""
+        return self.calibration.epsilon
 
     def stage(self, name: str) -> Stage:
         """The calibrated stage of this name."""
@@ -122,18 +119,6 @@ def _theorem(calibration: Calibration, epsilon: Fraction, persons: int = 1) -> F
     """At least δ_T + (1 − δ_T)·δ_μ(ε) + 4κ, with μ of this many persons."""
     mu, seen = _mu(calibration, persons), revealed(calibration.stages)
     return seen + (1 - seen) * gaussian_delta(mu, epsilon) + persons * SMOOTHING_DELTA
-
-
-def reached(squared_norm: int, epsilon: Fraction) -> Fraction:
-    """A lower bound of δ at ε for sums that differ by a vector of this squared norm (docs/audit.md, Lemma 6)."""
-    variance = STANDARD_DEVIATION**2 + SMOOTHING_VARIANCE
-    mu = Fraction(math.isqrt((squared_norm << 200) // variance), 1 << 100)
-    if not mu:
-        return Fraction(0)
-    near = tail_bounds(epsilon / mu - mu / 2)[0]
-    far = tail_bounds(epsilon / mu + mu / 2)[1]
-    growth = Fraction(growth_bounds(epsilon)[1], 1 << GROWTH_BITS)
-    return max(Fraction(0), near - growth * far - SMOOTHING_DELTA * (1 + growth))
 
 
 @lru_cache(maxsize=32)

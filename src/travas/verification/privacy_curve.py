@@ -1,9 +1,8 @@
-"""The exact privacy curve of a mechanism: for every ε' an upper and a lower bound of the worst-case δ(ε').
+"""The privacy curve of a mechanism: for every ε' an upper bound of the worst-case δ(ε').
 
 A mechanism states the steps that one unit changes and the noise of each (`losses`). Its (ε, δ) is not used where the noise
 is known: the engine of `trusted.losses`, which also composes releases in the ledger, reads the tables and constants that are
-sampled. Where the two bounds agree, the curve is exact; where they differ, the lower one is reached by a pair of
-neighbouring logs that the proof names. Lemmas: docs/audit.md, section "Exact curves".
+sampled. Lemmas: docs/audit.md, section "Privacy curves".
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ..mechanisms.mechanism import Mechanism
 from ..releases.release import name_of
 from ..trusted.guarantee import Standing
 from ..trusted.losses import delta_curve
-from ..trusted.numbers import MAX_EPSILON, as_text, rounded_down, rounded_up
+from ..trusted.numbers import MAX_EPSILON, as_text, rounded_up
 
 POINTS = 16
 """The curve is printed at this many steps from 0 to 2ε."""
@@ -25,21 +24,14 @@ POINTS = 16
 
 @dataclass(frozen=True)
 class Point:
-    """The worst-case δ at ε', in the worse direction: between `reached` and `at_most`."""
+    """The worst-case δ at ε', in the worse direction, is at most `at_most`."""
 
     epsilon: Fraction
-    reached: Fraction
     at_most: Fraction
 
     def as_json(self) -> dict[str, str]:
-        """Return the numbers as text, δ with four digits, rounded outwards."""
-        reached = as_text(rounded_down(self.reached, 4))
-        return {"epsilon": as_text(self.epsilon), "reached": reached, "at_most": rounded_up(self.at_most, 4)}
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether both bounds agree to three digits."""
-        return self.reached >= self.at_most * Fraction(999, 1000)
+        """Return the numbers as text, δ with four digits, rounded up."""
+        return {"epsilon": as_text(self.epsilon), "at_most": rounded_up(self.at_most, 4)}
 
 
 def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Point, ...]:
@@ -49,6 +41,5 @@ def points(mechanism: Mechanism, epsilons: Sequence[Fraction] = ()) -> tuple[Poi
     wanted = epsilons or [2 * mechanism.epsilon * step / POINTS for step in range(POINTS + 1)]
     if not all(0 <= epsilon <= 2 * MAX_EPSILON for epsilon in wanted):
         raise ParameterError(f"epsilon of a curve must be from 0 to {2 * MAX_EPSILON}", field="epsilon")
-    steps = ((mechanism.losses(), 1),)
-    reached, at_most = delta_curve(steps, "below"), delta_curve(steps, "above")
-    return tuple(Point(epsilon, reached(epsilon), at_most(epsilon)) for epsilon in wanted)
+    at_most = delta_curve([(mechanism.losses(), 1)])
+    return tuple(Point(epsilon, at_most(epsilon)) for epsilon in wanted)
