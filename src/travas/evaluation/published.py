@@ -18,7 +18,7 @@ import numpy as np
 from ..log.log import Log
 from ..log.traces import Trace
 from ..mechanisms.mechanism import Mechanism, check_log, parameters_of
-from ..mechanisms.prefix_tree import Prefixes, Tree, Trie, allowed_after
+from ..mechanisms.prefix_tree import Prefix, Tree, Trie
 from ..mechanisms.sacofa import eventually_follows, first_and_last
 from ..mechanisms.utravas import MOST_SPLITS, UTravas
 from ..releases.release import VariantRelease
@@ -116,34 +116,33 @@ class SaCoFaPublished(Tree):
 
     def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         rules = _Rules(variants, trie)
-        parents, implausible = trie.root(), np.zeros(1, dtype=bool)
+        parents: list[Prefix] = [()]
+        implausible = np.zeros(1, dtype=bool)
         released: dict[Trace, int] = {}
         work = 0
         for level in range(1, self.max_length + 1):
-            if not len(parents):
+            if not parents:
                 return released
             work += len(parents) * (len(trie.alphabet) + 1)
             self._check_work(work, level)
             longer = trie.children(parents)
-            ends = len(parents) if level > 1 else 0  # a trace has at least one activity
-            true = np.concatenate((trie.ending(longer) + trie.going_on(longer), trie.ending(parents)[:ends]))
-            by_symbol = implausible[longer.parent] | rules.broken_by_symbol(parents).ravel()
-            by_end = (implausible | rules.broken_by_end(parents))[:ends]
-            bad = np.concatenate((by_symbol, by_end))
+            ends = parents if level > 1 else []  # a trace has at least one activity
+            true = np.concatenate((np.add(*trie.counts(longer)), trie.counts(ends)[0]))
+            by_symbol = implausible[:, None] | np.array([rules.broken_by_symbol(prefix) for prefix in parents])
+            by_end = implausible[: len(ends)] | np.array([rules.broken_by_end(prefix) for prefix in ends], dtype=bool)
+            bad = np.concatenate((by_symbol.ravel(), by_end))
             noised = np.flatnonzero(~bad)
             harmful = np.flatnonzero(bad)
             more = geometric_up_to(len(harmful), self._step.epsilon / 2, self._random_bytes)
             noised = np.union1d(noised, harmful[choose(more, len(harmful), self._random_bytes)])
             counts = np.zeros(len(true), dtype=np.int64)
             counts[noised] = true[noised] + self.noise.draw(len(noised), self._random_bytes)
-            finished = np.flatnonzero(counts[len(longer) :] > 0)
-            released.update(
-                zip(trie.traces(parents.at(finished)), counts[len(longer) + finished].tolist(), strict=True)
-            )
+            finished = counts[len(longer) :]
+            released |= {trie.trace(ends[index]): int(finished[index]) for index in np.flatnonzero(finished > 0)}
             least = max(self.prune, 1) if level < self.max_length else 1
             kept = np.flatnonzero(counts[: len(longer)] >= least)
-            parents, implausible = longer.at(kept), bad[kept]
-        released.update(zip(trie.traces(parents), counts[kept].tolist(), strict=True))
+            parents, implausible = [longer[index] for index in kept], bad[kept]
+        released |= {trie.trace(longer[index]): int(counts[index]) for index in kept}
         return released
 
 
@@ -172,28 +171,22 @@ class _Rules:
     """Relations that always or never hold in the original log, for each ordered pair of activities."""
 
     def __init__(self, variants: Log, trie: Trie) -> None:
-        after, cases = eventually_follows(variants, trie, None)
+        after, cases = eventually_follows(variants, trie.alphabet, None)
         others = ~np.eye(len(after), dtype=bool)
         self._may_follow = after > 0
         self._always_after = (after == cases[:, None]) & others  # [a, b]: b comes after a's first occurrence
         self._always_before = (cases[:, None] == after.T) & others  # [a, b]: b comes before a's last occurrence
-        first = trie.children(trie.root())
-        self._starts: Booleans = trie.ending(first) + trie.going_on(first) > 0
+        self._starts: Booleans = np.add(*trie.counts(trie.children([()]))) > 0
 
-    def broken_by_symbol(self, prefixes: Prefixes) -> Booleans:
-        """Return for every prefix and symbol whether adding it violates a rule."""
-        if prefixes.symbols.shape[1] == 0:
-            return ~self._starts[None, :]
-        _, last = first_and_last(prefixes.symbols, len(self._starts))
-        needed = (last < 0).astype("float32") @ self._always_before.T.astype("float32") > 0
-        broken: Booleans = ~allowed_after(prefixes, self._may_follow) | needed
-        return broken
+    def broken_by_symbol(self, prefix: Prefix) -> Booleans:
+        """Return for every symbol whether adding it to a prefix violates a rule."""
+        if not prefix:
+            return ~self._starts
+        _, last = first_and_last(prefix, len(self._starts))
+        may_follow = self._may_follow[list(prefix)].all(axis=0)
+        return np.asarray(~may_follow | self._always_before[:, last < 0].any(axis=1))
 
-    def broken_by_end(self, prefixes: Prefixes) -> Booleans:
-        """Return for every prefix whether it lacks an activity that always follows one of its activities."""
-        first, last = first_and_last(prefixes.symbols, len(self._starts))
-        broken = np.zeros(len(prefixes), dtype=bool)
-        for activity in np.flatnonzero(self._always_after.any(axis=1)):
-            absent = last[:, self._always_after[activity]] <= first[:, activity, None]
-            broken |= (last[:, activity] >= 0) & absent.any(axis=1)
-        return broken
+    def broken_by_end(self, prefix: Prefix) -> bool:
+        """Return whether a prefix lacks an activity that always follows one of its activities."""
+        first, last = first_and_last(prefix, len(self._starts))
+        return bool((self._always_after & (last >= 0)[:, None] & (last <= first[:, None])).any())

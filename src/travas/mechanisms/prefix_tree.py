@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_encodable, shown
 from ..log.log import Log
@@ -32,7 +33,7 @@ MAX_PREFIXES = 5_000_000
 MAX_NUMBER = 10**9
 
 NOWHERE = -1
-"""The node of a prefix that no case has."""
+"""Stands for an activity that is not in the alphabet."""
 
 ALPHABET_OF_THE_LOG = (
     "the alphabet was read from the log, which no budget covers: an activity of a single case can become visible; "
@@ -95,121 +96,51 @@ def public_alphabet(value: Sequence[Activity] | None) -> tuple[Activity, ...] | 
     return tuple(sorted(set(names)))
 
 
-@dataclass(frozen=True)
-class Prefixes:
-    """Prefixes of one length: the symbols of each, a row, and its node in the true tree."""
-
-    symbols: NDArray[np.int32]
-    nodes: Integers
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def at(self, indexes: Integers) -> Prefixes:
-        return Prefixes(self.symbols[indexes], self.nodes[indexes])
+Prefix = tuple[int, ...]
+"""Indexes of activities in an alphabet; in the traces of a log NOWHERE stands for any other activity."""
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Prefixes one symbol longer than others: their parents, symbols and nodes."""
-
-    parents: Prefixes
-    parent: Integers
-    symbol: Integers
-    nodes: Integers
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def at(self, indexes: Integers) -> Prefixes:
-        """Return the selected prefixes."""
-        rows = self.parents.symbols[self.parent[indexes]]
-        added = self.symbol[indexes, None].astype(np.int32)
-        return Prefixes(np.concatenate((rows, added), axis=1), self.nodes[indexes])
+def coded_traces(variants: Log, alphabet: Sequence[Activity]) -> Iterator[tuple[Prefix, int]]:
+    """The variants of a log over an alphabet, with their numbers of cases. Confidential."""
+    code_of = {name: code for code, name in enumerate(alphabet)}
+    codes = np.array([code_of.get(name, NOWHERE) for name in variants.alphabet], dtype=np.int64)
+    for key, count in zip(variants.keys, variants.counts.tolist(), strict=True):
+        yield tuple(codes[np.frombuffer(key, CODE)].tolist()), count
 
 
 class Trie:
-    """The prefixes of a log up to a length, over an alphabet in canonical order; None: that of the log. Confidential.
+    """How many cases end at every prefix of a log, and how many continue after it. Confidential.
 
-    A case with an activity that is not in the alphabet counts as continuing after its last prefix over the alphabet.
-    Edges are sorted numbers node·|A| + symbol, so that the children of many prefixes are found in one search.
+    The alphabet is in canonical order; None: that of the log. A case with an activity that is not in the alphabet counts as
+    continuing after its last prefix over the alphabet.
     """
 
     def __init__(self, variants: Log, max_length: int, alphabet: Sequence[Activity] | None) -> None:
-        names = sorted(set(variants.alphabet) if alphabet is None else set(alphabet))
-        self.alphabet: list[Activity] = names
-        index = {name: code for code, name in enumerate(names)}
-        codes = self._codes = np.array([index.get(name, NOWHERE) for name in variants.alphabet], dtype=np.int64)
-        lengths = variants.lengths()
-        starts = np.cumsum(lengths) - lengths
-        events = np.frombuffer(b"".join(variants.keys), dtype=CODE)
-        counts = variants.counts
-        at = np.zeros(len(lengths), dtype=np.int64)  # the node each variant has reached
-        alive = np.arange(len(lengths))
-        edges, ending, going_on = (
-            [np.empty(0, dtype=np.int64)],
-            [np.zeros(1, dtype=np.int64)],
-            [np.array([counts.sum()])],
-        )
-        made = 1
-        for level in range(max_length):
-            alive = alive[lengths[alive] > level]
-            symbols = codes[events[starts[alive] + level]] if len(alive) else np.empty(0, dtype=np.int64)
-            alive, symbols = alive[symbols >= 0], symbols[symbols >= 0]
-            if not len(alive):
-                break
-            numbers, reached = np.unique(at[alive] * len(names) + symbols, return_inverse=True)
-            at[alive] = made + reached
-            last = lengths[alive] == level + 1
-            edges.append(numbers)
-            ending.append(np.bincount(reached, counts[alive] * last).astype(np.int64))
-            going_on.append(np.bincount(reached, counts[alive] * ~last).astype(np.int64))
-            made += len(numbers)
-        # nodes are numbered level by level in the order of their edges, so all edges together are sorted
-        self._edges = np.concatenate(edges)
-        self._ending, self._going_on = np.concatenate([*ending, [0]]), np.concatenate([*going_on, [0]])
+        self.alphabet = sorted(set(variants.alphabet if alphabet is None else alphabet))
+        self._cases = defaultdict[Prefix, list[int]](lambda: [0, 0])
+        for trace, count in coded_traces(variants, self.alphabet):
+            known = next((index for index, code in enumerate(trace) if code == NOWHERE), len(trace))
+            for length in range(min(known, max_length) + 1):
+                self._cases[trace[:length]][int(length < len(trace))] += count
 
-    def root(self) -> Prefixes:
-        return Prefixes(np.empty((1, 0), dtype=np.int32), np.zeros(1, dtype=np.int64))
+    def children(self, prefixes: Iterable[Prefix], allowed: Booleans | None = None) -> list[Prefix]:
+        """Every prefix extended by every symbol, in canonical order; only those that may follow each of its symbols."""
+        if allowed is None:
+            allowed = np.ones((len(self.alphabet), len(self.alphabet)), dtype=bool)
+        return [
+            (*prefix, symbol)
+            for prefix in prefixes
+            for symbol in np.flatnonzero(allowed[list(prefix)].all(axis=0)).tolist()
+        ]
 
-    def children(self, parents: Prefixes, may: Booleans | None = None) -> Candidates:
-        """Return every prefix extended by every symbol, in canonical order; only those with `may[prefix, symbol]`."""
-        size, width = len(parents), len(self.alphabet)
-        if may is None:
-            parent, symbol = np.repeat(np.arange(size), width), np.tile(np.arange(width), size)
-        else:
-            parent, symbol = np.nonzero(may)
-        return Candidates(parents, parent, symbol, self._step(parents.nodes[parent], symbol))
+    def counts(self, prefixes: Iterable[Prefix]) -> tuple[Integers, Integers]:
+        """The numbers of cases that end at each of these prefixes, and that continue after it."""
+        found = np.array([self._cases.get(prefix, (0, 0)) for prefix in prefixes], dtype=np.int64).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
 
-    def _step(self, nodes: Integers, symbols: Integers) -> Integers:
-        """Return the nodes one symbol further, or NOWHERE."""
-        wanted = nodes * len(self.alphabet) + symbols
-        index = np.searchsorted(self._edges, wanted)
-        exists = nodes >= 0
-        exists[exists] = index[exists] < len(self._edges)
-        exists[exists] = self._edges[index[exists]] == wanted[exists]
-        return np.where(exists, index + 1, NOWHERE)
-
-    def ending(self, prefixes: Prefixes | Candidates) -> Integers:
-        """Return the number of cases that end at each of these prefixes."""
-        return self._ending[prefixes.nodes]  # NOWHERE is the last index: no cases
-
-    def going_on(self, prefixes: Prefixes | Candidates) -> Integers:
-        """Return the number of cases that continue after each of these prefixes."""
-        return self._going_on[prefixes.nodes]
-
-    def traces(self, prefixes: Prefixes) -> list[Trace]:
-        """Return the prefixes as sequences of activities."""
-        name = self.alphabet.__getitem__
-        return [tuple(map(name, row)) for row in prefixes.symbols.tolist()]
-
-    def rows(self, variants: Log, indexes: Iterable[int], max_length: int | None) -> NDArray[np.int32]:
-        """Return variants as rows of symbols, truncated to `max_length` and padded with NOWHERE. Confidential."""
-        keys = [np.frombuffer(variants.keys[index], CODE)[:max_length] for index in indexes]
-        rows = np.full((len(keys), max(map(len, keys), default=0)), NOWHERE, dtype=np.int32)
-        for row, key in zip(rows, keys, strict=True):
-            row[: len(key)] = self._codes[key]
-        return rows
+    def trace(self, prefix: Prefix) -> Trace:
+        """A prefix as activities."""
+        return tuple(self.alphabet[symbol] for symbol in prefix)
 
 
 @attrs.frozen(slots=False)
@@ -267,21 +198,22 @@ class Tree(Mechanism):
     def _grow(self, variants: Log, trie: Trie) -> dict[Trace, int]:
         """Grow the noisy tree and return the released traces with noisy counts."""
         allowed = self._allowed(variants, trie)
-        parents = trie.root()
+        parents: list[Prefix] = [()]
         released: dict[Trace, int] = {}
         work = 0
         for level in range(1, self.max_length + 1):
-            if not len(parents):
+            if not parents:
                 break
             work += len(parents) * len(trie.alphabet)
             self._check_work(work, level)
-            candidates = trie.children(parents, None if allowed is None else allowed_after(parents, allowed))
+            candidates = trie.children(parents, allowed)
+            ending, going_on = trie.counts(candidates)
             drawn = self.noise.draw(2 * len(candidates), self._random_bytes)
-            finished = trie.ending(candidates) + drawn[: len(candidates)]
-            going_on = trie.going_on(candidates) + drawn[len(candidates) :]
-            kept = np.flatnonzero(finished > self.prune)
-            released.update(zip(trie.traces(candidates.at(kept)), finished[kept].tolist(), strict=True))
-            parents = candidates.at(np.flatnonzero(going_on > self.prune))
+            finished = ending + drawn[: len(candidates)]
+            for index in np.flatnonzero(finished > self.prune).tolist():
+                released[trie.trace(candidates[index])] = int(finished[index])
+            goes_on = going_on + drawn[len(candidates) :] > self.prune
+            parents = list(compress(candidates, goes_on))
         return released
 
     def _release(self, variants: Log) -> VariantRelease:
@@ -335,11 +267,3 @@ class PrefixTree(Tree):
     """
 
     _name = "prefix-tree"
-
-
-def allowed_after(prefixes: Prefixes, allowed: Booleans) -> Booleans:
-    """Return for every prefix and symbol whether the symbol may follow each activity of the prefix."""
-    may = np.ones((len(prefixes), len(allowed)), dtype=bool)
-    for position in range(prefixes.symbols.shape[1]):
-        may &= allowed[prefixes.symbols[:, position]]
-    return may

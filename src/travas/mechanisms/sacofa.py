@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.log import Log
+from ..log.traces import Activity
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
 from ..trusted.samplers import Booleans, Integers
 from .mechanism import parameters_of
-from .prefix_tree import Tree, Trie, TwoSidedNoise, tree_parameters
+from .prefix_tree import Prefix, Tree, Trie, TwoSidedNoise, coded_traces, tree_parameters
 
 RULES_SHARE = Fraction(1, 5)
 """The share of ε for the rules."""
@@ -57,7 +58,7 @@ class SaCoFa(Tree):
         """Return whether b may follow a: not if its noisy number of cases is too low for `prune` cases."""
         size = len(trie.alphabet)
         noise = self._rules_noise(size)
-        true, _ = eventually_follows(variants, trie, self.max_length)
+        true, _ = eventually_follows(variants, trie.alphabet, self.max_length)
         noisy = true + noise.draw(size**2, self._random_bytes).reshape(size, size)
         return np.asarray(noisy > self.prune - noise.within(1 - 2 * WRONGLY_DROPPED))
 
@@ -67,29 +68,22 @@ def _parameters(mechanism: SaCoFa) -> dict[str, Any]:
     return tree_parameters(mechanism) | {"rules_epsilon": as_text(mechanism._step.epsilon * RULES_SHARE)}
 
 
-def first_and_last(rows: NDArray[np.int32], width: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the first and last index of each symbol in each row; for a missing symbol, far right and −1."""
-    size, length = rows.shape
-    first = np.full((size, width), length, dtype=np.int32)
-    last = np.full((size, width), -1, dtype=np.int32)
-    for position in range(length):
-        there = np.flatnonzero(rows[:, position] >= 0)
-        symbols = rows[there, position]
-        last[there, symbols] = position
-        first[there, symbols] = np.minimum(first[there, symbols], position)
-    return first, last
+def first_and_last(trace: Prefix, width: int) -> tuple[Integers, Integers]:
+    """The first and last index of each symbol in a trace; of a missing symbol its length and −1."""
+    first, last, index = np.full(width + 1, len(trace)), np.full(width + 1, -1), np.arange(len(trace))
+    last[list(trace)] = index  # where a symbol is repeated, the last value stays; NOWHERE is the last symbol
+    first[list(reversed(trace))] = index[::-1]
+    return first[:-1], last[:-1]
 
 
-def eventually_follows(variants: Log, trie: Trie, max_length: int | None) -> tuple[Integers, Integers]:
+def eventually_follows(
+    variants: Log, alphabet: Sequence[Activity], max_length: int | None
+) -> tuple[Integers, Integers]:
     """Count the cases with b after the first a, [a, b], and those with a, optionally of truncated traces. Confidential."""
-    width = len(trie.alphabet)
+    width = len(alphabet)
     after, cases = np.zeros((width, width), dtype=np.int64), np.zeros(width, dtype=np.int64)
-    step = max(1, 20_000_000 // max(1, width * width))
-    for start in range(0, len(variants), step):
-        rows = trie.rows(variants, range(start, min(start + step, len(variants))), max_length)
-        counts = variants.counts[start : start + step]
-        first, last = first_and_last(rows, width)
-        cases += counts @ (last >= 0)
-        for activity in range(width):
-            after[activity] += counts @ (last > first[:, activity, None])
+    for trace, count in coded_traces(variants, alphabet):
+        first, last = first_and_last(trace[:max_length], width)
+        cases += count * (last >= 0)
+        after += count * (last > first[:, None])
     return after, cases
