@@ -98,10 +98,10 @@ DEFAULT_METRICS = tuple(name for name in METRICS if name not in MODEL_METRICS)
 
 
 def find_metric(name: str) -> Metric:
-    """Return a metric by name: a built-in one, an entry point of the group `travas.metrics`, or `package.module:function`."""
+    """Return a metric by name: a built-in one, or `package.module:function`."""
     if isinstance(name, str) and name in METRICS:
         return METRICS[name]
-    metric = extension(name, "travas.metrics", "metric", tuple(METRICS), "follow")
+    metric = extension(name, "metric", tuple(METRICS), "follow")
     if not callable(metric):
         raise ParameterError(f"metric is {shown(name)}, which is not a function", field="metrics")
     meaning = (metric.__doc__ or "a metric of another package").strip().split("\n")[0]

@@ -1,8 +1,4 @@
-"""Mechanisms as published, without an established guarantee: for comparison only, not for protection.
-
-They are registered through the same extension point as mechanisms of other packages (`travas.mechanisms` in
-pyproject.toml).
-"""
+"""Mechanisms as published, without an established guarantee: for comparison only, not for protection."""
 
 from __future__ import annotations
 

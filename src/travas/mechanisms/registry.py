@@ -1,12 +1,10 @@
-"""Mechanisms by name, by description, and in other packages: entry points and typed dotted paths."""
+"""Mechanisms by name, by description, and in other packages by dotted path."""
 
 from __future__ import annotations
 
 import inspect
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, cast
@@ -15,48 +13,34 @@ from ..errors import ParameterError, TravasError, shown
 from ..log.plain import from_plain
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon
+from .ladder import Ladder
 from .mechanism import Mechanism, References
+from .prefix_tree import PrefixTree
+from .process_map import ProcessMap
+from .sacofa import SaCoFa
+from .selection import Optimal, Travas
+from .synthesis import Synthesis
+from .utravas import UTravas
 
 Maker = Callable[..., Mechanism]
 """A subclass of `Mechanism`, or a function that makes one: called with epsilon, delta, unit and the options."""
 
-_CLASSES = {
-    "optimal": "selection.Optimal",
-    "travas": "selection.Travas",
-    "utravas": "utravas.UTravas",
-    "prefix-tree": "prefix_tree.PrefixTree",
-    "sacofa": "sacofa.SaCoFa",
-    "ladder": "ladder.Ladder",
-    "synthesis": "synthesis.Synthesis",
-    "map": "process_map.ProcessMap",
+MECHANISMS: Mapping[str, type[Mechanism]] = {
+    kind._name: kind for kind in (Optimal, Travas, UTravas, PrefixTree, SaCoFa, Ladder, Synthesis, ProcessMap)
 }
-
-
-class _Mechanisms(Mapping[str, type[Mechanism]]):
-    """The modules are imported when needed, so that commands start fast."""
-
-    def __getitem__(self, name: str) -> type[Mechanism]:
-        module, _, kind = _CLASSES[name].partition(".")
-        return cast(type[Mechanism], getattr(import_module(f".{module}", __package__), kind))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
-
-    def __len__(self) -> int:
-        return len(_CLASSES)
-
-
-MECHANISMS = _Mechanisms()
 """The mechanisms of travas that have a proof, by name."""
 
-_MECHANISM_GROUP = "travas.mechanisms"
+_PUBLISHED = {"utravas-published": "UTravasPublished", "sacofa-published": "SaCoFaPublished"}
+"""Those for comparison only, which have no guarantee."""
 
 
 def find_mechanism(name: str, references: References = "refuse") -> Maker:
     """Return the class or function that builds the mechanism of this name."""
     if isinstance(name, str) and name in MECHANISMS:
         return MECHANISMS[name]
-    maker = extension(name, _MECHANISM_GROUP, "mechanism", tuple(MECHANISMS), references)
+    if isinstance(name, str) and name in _PUBLISHED:
+        return cast(Maker, getattr(import_module("travas.evaluation.published"), _PUBLISHED[name]))
+    maker = extension(name, "mechanism", (*MECHANISMS, *_PUBLISHED), references)
     try:
         options_of(maker)
     except (TypeError, ValueError):
@@ -141,50 +125,28 @@ def _made(
 # ------------------------------------------------------------------------------------------ other packages
 
 
-_DOTTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 _GIVEN = ("epsilon", "delta", "unit", "random_bytes")
 
 
-def extension(name: object, group: str, what: str, known: Sequence[str], references: References) -> Any:
-    """Load the object of another package that a name refers to."""
-    from importlib.metadata import entry_points
-
+def extension(name: object, what: str, known: Sequence[str], references: References) -> Any:
+    """Load the object of another package that `package.module:name` refers to."""
     if not isinstance(name, str):
         raise ParameterError(f"{what} is {shown(name)}: it must be a name", field=what)
-    points = tuple(entry_points(group=group))
-    for point in points:
-        if name in (point.name, point.value):  # the recorded name of a class is its dotted path
-            with _named(what, f"{point.name!r}, registered as {point.value}:"):
-                return point.load()
-    if ":" in name:
-        return _imported(name, what, references)
-    registered = [point.name for point in points]
-    near = get_close_matches(name, [*known, *registered], n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join([*known, *sorted(registered)])}"
-    raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what)
-
-
-@contextmanager
-def _named(what: str, name: str) -> Iterator[None]:
-    """Name what cannot be imported, with the message of an error about a name, and the type alone of any other."""
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(known)}"
+        raise ParameterError(f"{what} is {shown(name)}, which does not exist; {hint}", field=what)
+    if references == "refuse":
+        raise ParameterError(f"{what} is {shown(name)}, a dotted path, which is not imported from here", field=what)
+    if "" not in sys.path:
+        sys.path.append("")  # the user typed the name: a file in the current folder will do
     try:
-        yield
+        return getattr(import_module(module), attribute)
     except Exception as error:  # importing runs the code of another package
         is_about_a_name = isinstance(error, ImportError | AttributeError | TravasError)
         why = (str(error) if is_about_a_name else "") or type(error).__name__
-        raise ParameterError(f"{what} is {name} {why}", field=what) from None
-
-
-def _imported(name: str, what: str, references: References) -> Any:
-    if references == "refuse":
-        raise ParameterError(f"{what} is {shown(name)}, a dotted path, which is not imported from here", field=what)
-    if not _DOTTED.fullmatch(name):
-        raise ParameterError(f"{what} is {shown(name)}: write package.module:Class", field=what)
-    module, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.append("")  # the user typed the name: a file in the current folder will do
-    with _named(what, f"{shown(name)}, which cannot be imported:"):
-        return getattr(import_module(module), attribute)
+        raise ParameterError(f"{what} is {shown(name)}, which cannot be imported: {why}", field=what) from None
 
 
 def options_of(maker: Maker) -> dict[str, bool]:
