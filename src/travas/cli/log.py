@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain, starmap
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC, ParameterError, number_of
+from ..errors import CONFIDENTIAL_HEADING, CONFIDENTIAL_UNLESS_PUBLIC, ParameterError
 from ..releases.release import name_of
 from .console import Rows, Table, answer, named, phases, progress
-from .options import AS_JSON, COLUMNS, READING, arg, flag, names_of, opt, with_settings
+from .options import AS_JSON, COLUMNS, READING, arg, names_of, opt, with_settings
 
 if TYPE_CHECKING:
     from ..evaluation.audit import Audit, Finding
-    from ..evaluation.forecast import Trial
     from ..mechanisms.mechanism import Mechanism
     from ..settings.project import Project
 
@@ -33,27 +32,26 @@ def forecast(
     epsilon: list[str] | None = opt("ε; with a log repeatable. Default with a log: 0.5, 1, 2, 4.", "NUMBER"),
     delta: list[str] | None = opt("δ; with a log repeatable. Default with a log: 1e-4, 1e-6, 1e-8.", "NUMBER"),
     abstractions: str | None = opt("With a log: the abstractions to compare, from fine to coarse.", "LIST"),
-    kinds: bool = flag("With a log: try each kind of release on it instead.", "--kinds"),
     as_json: bool = AS_JSON,
     *,
     project: Project,
 ) -> None:
     """Show what each kind of release at (ε, δ) would keep, and when to use which: variants, ladder, synthetic log, map.
 
-    With a log it shows the shares of its cases and variants that a release of variants would keep, or, with --kinds, what
-    each kind does on it; then the output is confidential. By case count of a variant: travas verify --epsilon --delta.
+    With a log it shows the shares of its cases and variants that a release of variants would keep; then the output is
+    confidential. By case count of a variant: travas verify --epsilon --delta.
 
     Examples: travas forecast --epsilon 1 --delta 1e-6 --stated-cases 5000 · travas forecast hospital.xes.gz
     """
     from ..evaluation.forecast import ABSTRACTIONS, DELTAS, EPSILONS
 
     cases = project.stated_cases
-    if kinds or log is None:
+    if log is None:
         if {*project.values} & {*names_of("mechanism", "rules")}:
             raise ParameterError("kinds of release are compared with default options; remove the mechanism")
         if abstractions or not (epsilon and delta and len(epsilon) == len(delta) == 1):
             raise ParameterError("kinds of release require one --epsilon and one --delta, without --abstractions")
-        _of_kinds(as_json, log, project, epsilon[0], delta[0], cases)
+        _of_kinds(as_json, project, epsilon[0], delta[0], cases)
         return
     with progress("building and verifying the noise tables"):
         stated = [{"epsilon": e, "delta": d} for e in epsilon or EPSILONS for d in delta or DELTAS]
@@ -93,38 +91,19 @@ def _of_log(
     answer(as_json, facts, CONFIDENTIAL_HEADING, *tables, *weak, LOOKING)
 
 
-def _of_kinds(as_json: bool, log: str | None, project: Project, epsilon: str, delta: str, cases: int | None) -> None:
-    """What each kind of release can do at (ε, δ), and, confidentially, how it performs on a log."""
-    from ..evaluation.forecast import LOOKING, advice, mechanisms, outlook, trials
+def _of_kinds(as_json: bool, project: Project, epsilon: str, delta: str, cases: int | None) -> None:
+    """What each kind of release can do at (ε, δ)."""
+    from ..evaluation.forecast import advice, mechanisms, outlook
     from ..explain import numbers
 
-    reading = project.reading()
     with progress("building and verifying the noise"):
-        made = mechanisms(epsilon, delta, reading.privacy_unit)
+        made = mechanisms(epsilon, delta, project.reading().privacy_unit)
         views, rule = {each: outlook(one, cases) for each, one in made.items()}, made["variants"]
         words = [*advice(made, cases), *_weak([rule], cases)]
     kinds = [{"kind": each, "mechanism": name_of(made[each]), "facts": list(found)} for each, found in views.items()]
-    facts: dict[str, Any] = {"confidential": log is not None, "epsilon": epsilon, "delta": delta}
-    facts |= {"kinds": kinds, "advice": words}
+    facts = {"confidential": False, "epsilon": epsilon, "delta": delta, "kinds": kinds, "advice": words}
     rows = [row for each, found in views.items() for row in named(each, found)]
-    parts: list[Table | str] = [Table(f"Kinds of release at {numbers(rule.epsilon, rule.delta)}", rows), *words]
-    if log is not None:
-        with progress("trying each kind of release on the log"):
-            tried = trials(log, made, reading)
-        facts["trials"] = tried
-        title = f"{CONFIDENTIAL_HEADING} (means of runs with seeded noise; nothing was released or charged)"
-        parts += ["", Table(title, list(starmap(_tried, tried.items())), "yellow"), LOOKING]
-    answer(as_json, facts, *parts)
-
-
-def _tried(kind: str, facts: Trial) -> tuple[str, ...]:
-    if kind == "process map":
-        kept = f"{facts['kept_mass']:.1%} of the directly-follows mass has its pair in the map"
-        return kind, f"numbers off by {facts['count_error']:.1%}", kept
-    similar = "not computed, too many variants" if facts["similarity"] is None else f"{facts['similarity']:.3f}"
-    kept = f"{facts['case_coverage']:.1%} of the cases have a released variant"
-    number = number_of(int(facts["variants"] or 0), "variants")
-    return kind, f"similarity {similar}", f"{kept}; {number}"
+    answer(as_json, facts, Table(f"Kinds of release at {numbers(rule.epsilon, rule.delta)}", rows), *words)
 
 
 # --------------------------------------------------------------------------------------------------------- compare

@@ -1,18 +1,16 @@
 """What a release at (ε, δ) would keep, and which kind of release to use: without a log, or for one. See docs/forecast.md.
 
-Without a log it follows from ε, δ and the number of cases that the owner states, and is public. With a log it is
-confidential: an expectation, or, for kinds of release, what each does on it with seeded noise. Nothing is released and
-nothing is charged.
+Without a log it follows from ε, δ and the number of cases that the owner states, and is public. With a log it is an
+expectation, and confidential. Nothing is released and nothing is charged.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
-from statistics import fmean
 from typing import Any, Literal, cast
 
 import attrs
@@ -24,22 +22,19 @@ from ..log.log import Log
 from ..log.options import Attribute, Times
 from ..log.questions import DURATION_BUCKETS
 from ..mechanisms import mechanism
-from ..mechanisms.mechanism import Mechanism, with_random_bytes
+from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.process_map import ProcessMap
 from ..mechanisms.synthesis import Synthesis
 from ..plots.html import fragment, heading, paragraph, table, warning
 from ..releases.estimate import KeepCurve, keep_curve_of
 from ..releases.map_numbers import ACTIVITIES, LEAST_CUT, PAIRS
-from ..releases.release import Kind, count_noun, counted_of, name_of
+from ..releases.release import Kind, count_noun, name_of
 from ..sources.engine import read
 from ..sources.reading import DEFAULT_READING, Reading
 from ..synthesis.durations import STANDS_OUT
 from ..synthesis.measurements import DURATIONS, LENGTHS, START_SPANS, TRANSITIONS, VARIANTS, first_stage, second_stage
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
 from ..trusted.numbers import ONE, Number, as_text
-from ..trusted.samplers import Seeded
-from . import metrics
-from .compare import MOST_VARIANTS, checked_items, compare_map
 
 EPSILONS = ("0.5", "1", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-8")
@@ -104,7 +99,7 @@ def forecast(
     Returns:
         The forecast.
     """
-    rules = checked_items("mechanisms", mechanisms, Mechanism, "a list such as [Optimal(epsilon=1, delta='1e-6')]")
+    rules = tuple(mechanisms)
     for rule in rules:
         _curve(rule)  # raises before the log is read
     with naming("abstractions"):
@@ -154,9 +149,6 @@ ALTERNATIVES: dict[Alternative, str] = {
 }
 """What a forecast compares: the kinds of release, and the ladder, which releases generalised variants."""
 
-RUNS = 3
-"""How often every alternative is tried."""
-
 ADVICE = (
     "If few variants describe most cases, variants are slightly better: they are real, and each has an interval.",
     "If most cases differ, a synthetic log is best, provided that there are enough cases; its traces are generated "
@@ -165,14 +157,6 @@ ADVICE = (
     "A process map has no traces, but the most accurate numbers of cases for each step, with intervals: use it if you want a "
     "picture of the process. With hundreds of activities, group them first, by the abstraction 'group:RULES.csv'.",
 )
-
-
-Trial = dict[str, float | None]
-"""How an alternative performed on one log, as a mean of runs with seeded noise. Confidential.
-
-Of variants and synthetic logs `case_coverage`, `similarity` (None where the logs have too many variants to compute it
-here) and `variants`; of a map `count_error` and `kept_mass`, as in `MapComparison`.
-"""
 
 
 def mechanisms(epsilon: Number, delta: Number, unit: PrivacyUnit = ONE_CASE) -> dict[Alternative, Mechanism]:
@@ -223,34 +207,6 @@ def advice(made: dict[Alternative, Mechanism], stated_cases: int | None = None) 
         "noise. Use variants or a ladder, or a larger ε."
     )
     return weak, ADVICE[0], *ADVICE[2:]
-
-
-def trials(
-    source: Any, made: dict[Alternative, Mechanism], reading: Reading = DEFAULT_READING
-) -> dict[Alternative, Trial]:
-    """Try every alternative on a log with seeded noise. Confidential: nothing is released and nothing is charged."""
-    found: dict[Alternative, Trial] = {}
-    for alternative, rule in made.items():
-        log = read(source, reading.for_counts_of(counted_of(rule))).canonical()
-        if not len(log):
-            raise EmptyLogError("the log is empty: there is nothing to forecast")
-        releases: list[Any] = [with_random_bytes(rule, Seeded(seed)).release(log) for seed in range(RUNS)]
-        found[alternative] = (_of_maps if isinstance(rule, ProcessMap) else _of_logs)(log, releases)
-    return found
-
-
-def _of_maps(log: Log, releases: Sequence[Any]) -> Trial:
-    compared = [compare_map(log, release) for release in releases]
-    return {name: fmean(getattr(each, name) for each in compared) for name in ("count_error", "kept_mass")}
-
-
-def _of_logs(log: Log, releases: Sequence[Any]) -> Trial:
-    few = max(len(log), *(len(release.variants) for release in releases)) <= MOST_VARIANTS
-    return {
-        "case_coverage": fmean(metrics.case_coverage(log, release) for release in releases),
-        "similarity": fmean(metrics.relative_log_similarity(log, release) for release in releases) if few else None,
-        "variants": round(fmean(len(release.variants) for release in releases)),
-    }
 
 
 # ---------------------------------------------------------------------- synthetic logs and process maps, without a log
