@@ -76,18 +76,6 @@ def test_one_noise_for_all_counts_contradicts() -> None:
     assert contradicting(result) == {"counts with the same error"}
 
 
-def test_an_order_by_true_counts_contradicts(tmp_path: Path) -> None:
-    """Counts have noise, but their order has none."""
-    names = [f"v{number * 7919 % 1000:03d}" for number in range(400)]
-    log = {(name,): 100 + rank for rank, name in enumerate(names)}
-    noise = random.Random(5)
-    ordered = {(name,): 100 + rank + noise.randint(-9, 9) for rank, name in reversed(list(enumerate(names)))}
-    assert contradicting(claim(log, ordered)) == {"order of counts"}
-    shuffled = list(ordered.items())
-    noise.shuffle(shuffled)
-    assert not claim(log, dict(shuffled)).contradictions
-
-
 # ---------------------------------------------------------------------------------------------------------- values
 
 
@@ -133,21 +121,6 @@ def test_numbers_of_cases_that_anybody_could_have_written_do_not_contradict(tmp_
     result = claim(written(tmp_path / "log.csv", log), written(tmp_path / "other.csv", other))
     assert finding(result, "values of 'the case'").hits == 120
     assert "values of 'the case'" not in contradicting(result)
-
-
-def test_the_order_of_the_cases_contradicts(tmp_path: Path) -> None:
-    chance = random.Random(3)
-    names = [f"{chance.getrandbits(40):x}" for _ in range(120)]
-    rows = [{"case_id": str(case), "activity": name} for case, name in enumerate(names) for _ in range(2)]
-    log = written(tmp_path / "log.csv", rows)
-    fakes = [{"case_id": "x", "activity": "made up"}]
-    same = written(tmp_path / "same.csv", [*rows, *fakes])
-    reading = Reading(order="file")
-    assert "order of cases" in contradicting(claim(log, same, reading=reading, public=("activity", "case")))
-    chance.shuffle(names)
-    other = [{"case_id": str(case), "activity": name} for case, name in enumerate(names) for _ in range(2)]
-    mixed = written(tmp_path / "mixed.csv", [*other, *fakes])
-    assert "order of cases" not in contradicting(claim(log, mixed, reading=reading, public=("activity", "case")))
 
 
 # -------------------------------------------------------------------------------------------------------- canaries

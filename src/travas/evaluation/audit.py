@@ -105,14 +105,8 @@ def same_error(errors: Sequence[int], atom: float) -> tuple[int, Callable[[int],
     return most, lambda hits: min(1.0, binomial_tail(hits, len(errors), atom) / max(atom, 1e-300))
 
 
-def larger_first(epsilon: float, delta: float) -> float:
-    """The largest probability that the larger of two counts that differ by one comes first (Lemma 9)."""
-    two_steps = math.exp(2 * epsilon)
-    return min(1.0, (two_steps + (1 + math.exp(epsilon)) * delta) / (1 + two_steps))
-
-
 def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[[int], float]:
-    """The probability of as many right guesses of which canaries are in the log (Lemma 11)."""
+    """The probability of as many right guesses of which canaries are in the log (Lemma 10)."""
     accuracy = 1 / (1 + math.exp(-epsilon))
 
     def at(right: int) -> float:
@@ -126,7 +120,7 @@ def guesses(canaries: int, made: int, epsilon: float, delta: float) -> Callable[
 
 
 def chance_of_text(value: str, alike: int) -> float:
-    """A bound on the probability that a method writes exactly this text without having read it (Lemma 10)."""
+    """A bound on the probability that a method writes exactly this text without having read it (Lemma 9)."""
     bits = math.fsum(math.log2(_SIZES[kind]) for kind in shape(value) if kind in _SIZES)  # of all texts of this shape
     return min(1.0, 100 * alike / math.exp2(min(1000.0, bits)))
 
@@ -250,14 +244,11 @@ def audit(
         shown = event_table(released, reading)
     numbers = float(claim[0]), float(claim[1])
     true, made, events = dict(before.items()), dict(after.items()), event_table(original, reading)
-    order = [] if shown is None else shown.first_occurrences()
     findings = [
         _rare_variants(true, made, numbers, before.unit.noun, made_up),
         *_exact_counts(true, made, numbers, predicted_length(*claim) if claim[1] else 1),
-        _order_of_counts(true, order or list(made), numbers),
     ]
     if events is not None and shown is not None:
-        findings.append(_order_of_cases(true, events.first_occurrences(), order))
         findings += _values(events, shown, numbers, frozenset(public))
         findings.append(_times(events.timelines(), shown.timelines(), numbers))
     findings.append(_canaries(true, made, numbers, made_up))
@@ -321,45 +312,6 @@ def _exact_counts(true: _Counts, shown: _Counts, claim: _Claim, least: int) -> I
     yield Finding(names[1], null, most, number, of_most, f"{most:,} of {number:,} counts have the same error")
 
 
-def _order_of_counts(true: _Counts, order: Sequence[Trace], claim: _Claim) -> Finding:
-    name = "order of counts"
-    null = (
-        "the method treats all variants in the same way, each with its own noise; then of two whose counts differ by one, the "
-        "larger comes first with a probability of at most (e^2ε + (1 + e^ε)δ)/(1 + e^2ε)"
-    )
-    rank = {trace: index for index, trace in enumerate(order)}
-    known = sorted((trace for trace in rank if trace in true), key=lambda trace: (true[trace], trace))
-    pairs: list[tuple[Trace, Trace]] = []
-    for small, large in pairwise(known):  # each variant in one pair at most
-        if true[large] - true[small] == 1 and not (pairs and pairs[-1][1] == small):
-            pairs.append((small, large))
-    if not pairs:
-        return Finding(name, null, reason="no two released variants have counts that differ by one")
-    hits = sum(rank[large] < rank[small] for small, large in pairs)
-    observed = f"in {hits:,} of {len(pairs):,} pairs the variant with one more case comes first"
-    at = partial(binomial_tail, trials=len(pairs), chance=larger_first(*claim))
-    return Finding(name, null, hits, len(pairs), at, observed)
-
-
-def _order_of_cases(true: _Counts, before: Sequence[Trace], after: Sequence[Trace]) -> Finding:
-    name = "order of cases"
-    null = (
-        "the order of the original log plays no role: of two variants with equal counts each comes first equally often"
-    )
-    earlier, later = ({trace: index for index, trace in enumerate(order)} for order in (before, after))
-    if list(later) == sorted(later):
-        return Finding(name, null, reason="the variants are in alphabetical order")
-    by_count: dict[int, list[Trace]] = {}
-    for trace in sorted(later.keys() & earlier.keys() & true.keys()):
-        by_count.setdefault(true[trace], []).append(trace)
-    pairs = [pair for group in by_count.values() for pair in zip(group[::2], group[1::2], strict=False)]
-    if not pairs:
-        return Finding(name, null, reason="no two released variants have equal counts in the original")
-    hits = sum((earlier[one] < earlier[two]) == (later[one] < later[two]) for one, two in pairs)
-    observed = f"{hits:,} of {len(pairs):,} pairs of variants are in the order of the original"
-    return Finding(name, null, hits, len(pairs), partial(binomial_tail, trials=len(pairs), chance=0.5), observed)
-
-
 def _values(before: EventTable, after: EventTable, claim: _Claim, public: frozenset[str]) -> Iterable[Finding]:
     """One test for each column that both logs have."""
     others = after.others
@@ -390,7 +342,7 @@ def _reappearing(
 
 
 def _chances_of_values(candidates: Sequence[str], shown: set[str]) -> Iterable[float]:
-    """Of texts by their shape; of moments by their number in the time span, because dates are not random digits (Lemma 10)."""
+    """Of texts by their shape; of moments by their number in the time span, because dates are not random digits (Lemma 9)."""
     moments = set(recognised_instants(pl.Series(candidates, dtype=pl.String), None).drop_nulls().dt.epoch("s"))
     if len(moments) > len(candidates) // 2:
         return [min(1.0, 100 * len(shown) / _span(moments))] * len(candidates)
@@ -417,7 +369,7 @@ def _times(before: Sequence[Timeline], after: Sequence[Timeline], claim: _Claim)
 
 
 def _chances_of_times(lines: Sequence[Timeline], made: int) -> Iterable[float]:
-    """A hundred times the probability that one of `made` random cases has the start and gaps of a case (Lemma 10)."""
+    """A hundred times the probability that one of `made` random cases has the start and gaps of a case (Lemma 9)."""
     span = _span(int(line[0].timestamp()) for line in lines)
     gaps = len({later - earlier for line in lines for earlier, later in pairwise(line)})
     for line in lines:
@@ -475,19 +427,6 @@ class EventTable:
         cases = pl.DataFrame({"case": self.frame[self.columns.case], "time": times})
         lines = cases.group_by("case", maintain_order=True).agg(pl.col("time").sort())["time"]
         return [tuple(line) for line in lines if line.null_count() == 0 and line.n_unique() > 1]
-
-    def first_occurrences(self) -> list[Trace]:
-        """The variants in the order in which their first case occurs; for one activity column."""
-        if len(self.columns.activities) != 1:
-            return []
-        activity, time = self.columns.activities[0], self.columns.timestamp
-        events = self.frame.drop_nulls([self.columns.case, activity])
-        if time is not None:
-            order = events.select(pl.col(self.columns.case), pl.int_range(pl.len()).alias("row"))
-            first = order.group_by(self.columns.case).agg(pl.col("row").min())
-            events = events.join(first, on=self.columns.case).sort(["row", time], maintain_order=True)
-        traces = events.group_by(self.columns.case, maintain_order=True).agg(activity)[activity]
-        return list(dict.fromkeys(tuple(trace) for trace in traces))
 
 
 def event_table(source: Any, reading: Reading) -> EventTable | None:
