@@ -101,7 +101,9 @@ def service_distance(cases: EncodedCases, others: dict[str, Floats]) -> tuple[fl
     """By events: the mean Wasserstein distance in doublings, and the share with a median within a factor of two."""
     own = service_times(cases)
     events = sum(map(len, own.values()))
-    apart = sum(len(times) * wasserstein(times, others.get(name, np.empty(0))) for name, times in own.items())
+    apart = sum(
+        len(times) * (wasserstein(times, others[name]) if name in others else np.inf) for name, times in own.items()
+    )
     near = sum(
         len(times)
         for name, times in own.items()

@@ -1,5 +1,6 @@
 """`travas compare` on synthetic logs with times and attributes."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import polars as pl
@@ -23,7 +24,7 @@ def test_compare_in_python_also_has_times_and_attributes(form: str, tmp_path: Pa
     released = made if form == "release" else made.write(tmp_path / f"s.{form}")
     found = compare(frame, released)
     assert found.details == compare(log, released).details == compare_details(log, made)
-    assert found.as_json()["details"] == compare_details(log, made).as_json()
+    assert found.as_json()["details"] == asdict(compare_details(log, made))
     assert "throughput" in found.in_words() and ">throughput<" in found._repr_html_()
     without = compare(read(frame), released), compare(dict(log.items()), released)
     for less in (*without, compare(frame, released, ["fake_variants"])):
@@ -62,4 +63,4 @@ def test_every_format_has_the_same_distances(
     frame, made = released
     expected = compare_details(read(frame, Reading(details=details_of(made.mechanism))), made)
     assert compare(frame, made.write(tmp_path / f"s{suffix}")).details == expected
-    assert expected.times is not None and expected.times.throughput > 0 and expected.attributes[0].alone > 0
+    assert expected.times is not None and (expected.times.throughput or 0) > 0 and expected.attributes[0].alone > 0

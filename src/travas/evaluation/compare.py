@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import attrs
 import numpy as np
@@ -160,10 +160,11 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """Return the values as JSON types."""
-        parts = {"details": self.details, "process_map": self.process_map, "halves": self.halves}
-        stated = {name: part.as_json() for name, part in parts.items() if part is not None}
+        parts = {"details": self.details, "process_map": self.process_map}
+        stated = {name: asdict(part) for name, part in parts.items() if part is not None}
         counts = {"frequencies": self.frequencies} if self.frequencies else {}
-        return self.values | stated | counts
+        halves = {} if self.halves is None else {"halves": self.halves.as_json()}
+        return self.values | stated | halves | counts
 
 
 HALVES = "Two halves of the original"
@@ -194,10 +195,6 @@ class MapComparison:
     coverage: float | None = None
 
     __repr__ = confidential_repr
-
-    def as_json(self) -> dict[str, Any]:
-        """The values as plain values."""
-        return asdict(self)
 
     def in_words(self) -> list[tuple[str, str]]:
         """Names and sentences."""
@@ -239,8 +236,7 @@ def compare(
         ParameterError: A metric does not exist, or has no meaning for a process map.
         LogError: One of the logs cannot be read.
     """
-    example = "a list of names, such as ['case_coverage']"
-    names = None if metrics is None else checked_items("metrics", metrics, str, example)
+    names = None if metrics is None else tuple(metrics)
     for name in names or ():
         find_metric(name)
     made = _Released.of(released)
@@ -429,17 +425,6 @@ def _over(recorded: Reading, reading: Reading) -> Reading:
     settings = {field.name: getattr(reading, field.name) for field in attrs.fields(Reading)}
     changed = {name: value for name, value in settings.items() if value != getattr(DEFAULT_READING, name)}
     return attrs.evolve(recorded, **{"abstraction": FULL} | changed)
-
-
-Item = TypeVar("Item")
-
-
-def checked_items(field: str, values: Iterable[Item], kind: type[Any], example: str) -> tuple[Item, ...]:
-    """Return the items of a list, or of anything else that can be iterated once."""
-    items = () if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
-    if not items or not all(isinstance(item, kind) for item in items):
-        raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
-    return items
 
 
 # ------------------------------------------------------------------------------- before and after, for a screen

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
+import polars as pl
 
 from ..errors import confidential_repr
 from ..log.calendar import SECOND, WEEKS
@@ -35,14 +36,14 @@ class TimeDistance:
     """How far the times of two logs are apart. Confidential.
 
     Attributes:
-        throughput: Wasserstein distance of log2(1 + seconds) from first to last event: in doublings.
+        throughput: Wasserstein distance of log2(1 + seconds) from first to last event: in doublings; None if a log is empty.
         medians: Of the directly-follows steps of the original log, the share whose pair has a median (with 1 second added)
             within a factor of two; pairs that are absent are not.
         weeks: Largest difference of the cumulative shares of the weeks in which cases start.
         hours: Largest difference of the cumulative shares of the hours of the week in which cases start.
     """
 
-    throughput: float
+    throughput: float | None
     medians: float
     weeks: float
     hours: float
@@ -120,7 +121,9 @@ class TimeProfile:
             and abs(math.log2((released.medians[pair][0] + SECOND) / (median + SECOND))) <= 1
         )
         return TimeDistance(
-            throughput=wasserstein(self.doublings, released.doublings),
+            throughput=wasserstein(self.doublings, released.doublings)
+            if len(self.weeks) and len(released.weeks)
+            else None,
             medians=near / sum(number for _, number in self.medians.values()) if self.medians else 1.0,
             weeks=_largest_difference(self.weeks, released.weeks, WEEKS),
             hours=_largest_difference(self.hours, released.hours, HOURS_PER_WEEK),
@@ -130,14 +133,10 @@ class TimeProfile:
 def _medians(log: EncodedCases, times: Integers) -> dict[Pair, tuple[float, int]]:
     step = np.delete(np.arange(len(log.codes)), _bounds(log)[1])  # to the next event of the same case
     durations = np.maximum(times[step + 1] - times[step], 0)
-    codes, size, names = log.codes.astype(np.int64), len(log.alphabet), log.alphabet
-    pair = codes[step] * size + codes[step + 1]
-    order = np.lexsort((durations, pair))
-    pair, durations = pair[order], durations[order]
-    found, begin, numbers = np.unique(pair, return_index=True, return_counts=True)
-    middle = (durations[begin + (numbers - 1) // 2] + durations[begin + numbers // 2]) / 2
-    rows = zip(found.tolist(), middle.tolist(), numbers.tolist(), strict=True)
-    return {(names[code // size], names[code % size]): (median, number) for code, median, number in rows}
+    steps = pl.DataFrame({"before": log.codes[step], "after": log.codes[step + 1], "duration": durations})
+    found = steps.group_by("before", "after").agg(pl.col("duration").median(), pl.len())
+    names = log.alphabet
+    return {(names[before], names[after]): (median, number) for before, after, median, number in found.iter_rows()}
 
 
 def released_cases(release: SyntheticRelease) -> EncodedCases:
@@ -249,8 +248,6 @@ def _recoded(log: EncodedCases, names: dict[Activity, int]) -> Integers:
 
 def wasserstein(one: Floats, other: Floats) -> float:
     """The Wasserstein distance of two samples: the area between their cumulative distributions."""
-    if not len(one) or not len(other):
-        return 0.0 if len(one) == len(other) else float("inf")
     one, other = np.sort(one), np.sort(other)
     points = np.sort(np.concatenate([one, other]))
     below, below_other = (np.searchsorted(each, points[:-1], "right") / len(each) for each in (one, other))
@@ -293,15 +290,6 @@ class DetailComparison:
 
     __repr__ = confidential_repr
 
-    def as_json(self) -> dict[str, Any]:
-        """The distances as plain values."""
-        return {
-            "times": self.times
-            and {name: value if math.isfinite(value) else None for name, value in asdict(self.times).items()},
-            "attributes": [asdict(distance) for distance in self.attributes],
-            "event_attributes": [asdict(distance) for distance in self.event_attributes],
-        }
-
     def in_words(self) -> list[tuple[str, str]]:
         """Names and sentences."""
         facts = [] if self.times is None else _times_in_words(self.times)
@@ -324,8 +312,8 @@ class DetailComparison:
 def _times_in_words(distance: TimeDistance) -> list[tuple[str, str]]:
     apart = (
         f"{distance.throughput:.2f} doublings apart: on average a duration is off by a factor of {2**distance.throughput:.1f}"
-        if math.isfinite(distance.throughput)
-        else "one of the two logs has no cases"
+        if distance.throughput is not None
+        else "a log has no cases"
     )
     return [
         ("throughput", apart),

@@ -24,7 +24,7 @@ from ..log.escaped_names import escape_name
 from ..log.log import Log
 from ..log.rules import Rules
 from ..log.traces import Activity
-from ..outputs.atomic import Existing, atomic_output, check_target
+from ..outputs.atomic import Existing, atomic_output
 from ..releases.process_map import MapNode, MapRelease, ModelFormat
 from .metrics import Counts, both
 
@@ -67,18 +67,10 @@ def map_fitness_and_precision(original: Counts | Log, released: MapRelease) -> t
 # ------------------------------------------------------------------------------------------- models of process maps
 
 
-def check_model(path: Path, existing: Existing) -> None:
-    """Refuse a model that cannot be written, or a missing extra, before anything is read or charged."""
-    if path.suffix[1:].lower() not in get_args(ModelFormat):
-        raise OutputError(f"{path}: unsupported file extension for a model; use .bpmn, .pnml or .ptml", field="model")
-    check_target(path, existing)
-    with _pm4py("models"):
-        pass
-
-
 def write_model(release: MapRelease, path: Path, existing: Existing) -> Path:
     """Discover a model from a process map and write it: post-processing, no privacy cost. See `MapRelease.model`."""
-    check_model(path, existing)
+    if path.suffix[1:].lower() not in get_args(ModelFormat):
+        raise OutputError(f"{path}: unsupported file extension for a model; use .bpmn, .pnml or .ptml", field="model")
     with _pm4py("models"), atomic_output(path, existing) as partial:
         tree = _discover_map(release, lambda node: escape_name(release.label(node)))
         if tree is None:
