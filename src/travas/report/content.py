@@ -31,7 +31,7 @@ from ..releases.release import (
 )
 from ..releases.synthetic_log import SyntheticRelease
 from ..sources.release_json import load_release_json
-from ..verification.opened import check_digest, load, read_release, release_of, stated_abstractions
+from ..verification.opened import check_digest, load, read_release, release_of
 from ..verification.verify import verify
 from .decision import Decision
 
@@ -183,7 +183,7 @@ def read_content(guarantee: Path, release: Path, made: Release | None = None) ->
     complete = check_digest(release, guarantee, stated)
     if made is None and complete is not None:
         made = release_of(load_release_json(complete, "not a release of travas"), complete, stated, guarantee)
-    rules = stated_abstractions(stated, guarantee)
+    rules = tuple(map(Abstraction.from_json, stated["release"]["abstractions"]))
     content = ReportContent(stated, mechanism, release.name, abstractions=rules, release=made)
     if isinstance(made, ReleasedLog):
         estimate = made.estimate if isinstance(made, VariantRelease) else None

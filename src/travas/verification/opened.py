@@ -100,12 +100,6 @@ def is_guarantee(path: Path) -> bool:
         return False
 
 
-def stated_abstractions(stated: dict[str, Any], path: Path) -> tuple[Abstraction, ...]:
-    """Return the rules by which a release was generalised, from a loaded guarantee file."""
-    with refusing_malformed(path, "damaged: its abstractions are not a list of rules"):
-        return tuple(map(Abstraction.from_json, listed(stated["release"]["abstractions"])))
-
-
 def stated_reading(stated: dict[str, Any], path: Path) -> Reading | None:
     """Return how the log was read, from a loaded guarantee file, without the query; None if it is not stated."""
     described = stated.get("reading")
