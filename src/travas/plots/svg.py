@@ -14,8 +14,7 @@ from xml.sax.saxutils import escape as _escaped
 from ..log.escaped_names import NOT_XML
 from ..log.traces import Activity
 
-BLUE, GREY, INK = "#0072B2", "#999999", "#222222"
-PLUM, PALE_PLUM = "#8c1d63", "#dbb6cc"  # times
+INK = "#222222"
 _NOT_XML = re.compile(NOT_XML)
 
 

@@ -83,10 +83,10 @@ class KeepCurve:
         numbers = range(1, self.always_kept + 1)
         return 1 + bisect_left(numbers, True, key=lambda cases: self.probability(cases) > share)
 
-    def points(self, number: int = 15) -> list[tuple[int, float]]:
-        """Return up to this many points (cases, probability), from the first that can be kept to the first that always is."""
+    def points(self) -> list[tuple[int, float]]:
+        """Return up to 15 points (cases, probability), from the first that can be kept to the first that always is."""
         first, last = self.first_above(Fraction(0)), self.always_kept
-        cases = sorted({first + round((last - first) * step / (number - 1)) for step in range(number)})
+        cases = sorted({first + round((last - first) * step / 14) for step in range(15)})
         return [(each, float(self.probability(each))) for each in cases]
 
 

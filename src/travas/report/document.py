@@ -12,8 +12,7 @@ from markupsafe import Markup
 
 from .. import explain
 from ..budget.account import now
-from ..explain import HALF
-from ..plots.charts import keep_curve, throughput_chart
+from ..plots.charts import throughput_chart
 from ..plots.html import browser_file, render
 from ..plots.map_graph import directly_follows, release_graph
 from ..plots.map_picture import picture_or_reason
@@ -74,7 +73,6 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "of_segments": of_segments,
         "steps_of_segments": steps_of_segments,
         "curve": curve,
-        "curve_picture": Markup("" if curve is None else keep_curve(curve.points(160), curve.first_above(HALF), noun)),
     }
     return render(__package__, "report.html", values)
 
