@@ -43,8 +43,8 @@ lint: .venv/installed-test
 test: lint ## lint, types and tests
 	$(BIN)/pytest -n auto -m "not slow"
 
-test-slow: .venv/installed-test ## the statistical and scale tests that take minutes
-	$(BIN)/pytest -m slow
+test-slow: .venv/installed-test ## the statistical and scale tests: three quarters of an hour
+	$(BIN)/pytest -n auto -m slow
 
 coverage: .venv/installed-test ## the tests again, with the lines and branches of src that they reach, child processes included
 	rm -f .coverage .coverage.*
