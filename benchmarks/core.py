@@ -75,8 +75,8 @@ end()
 """
 READ_XES_ALL = """
 import travas
-from travas.log.questions import Details
-reading = travas.Reading(details=Details("read", event_attributes=("org:resource",)))
+from travas.log.questions import DetailColumn, Details
+reading = travas.Reading(details=Details("read", (DetailColumn("org:resource", of="event"),)))
 begin()
 travas.read(PATH, reading)
 end()

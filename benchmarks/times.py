@@ -103,10 +103,8 @@ ATTRIBUTE_BARS = {
 
 @lru_cache(maxsize=1)
 def log_of(name: str) -> Log:
-    measured = ATTRIBUTES.get(name, ())
-    named = tuple(attribute.name for attribute in measured if not attribute.is_number)
-    numbers = tuple(attribute.name for attribute in measured if attribute.is_number)
-    return read(next(DATA.glob(f"{name}.*")), Reading(details=Details("read", named, numbers)))
+    columns = tuple(attribute.column("case") for attribute in ATTRIBUTES.get(name, ()))
+    return read(next(DATA.glob(f"{name}.*")), Reading(details=Details("read", columns)))
 
 
 @lru_cache(maxsize=1)

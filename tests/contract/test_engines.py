@@ -9,7 +9,7 @@ from compared_engines import MOST, Engine, each_log
 from engine_twins import DEFAULT, NAMES, ODD, ODD_COLUMNS, PERSON, PERSONS, log, persons_twin, random_log, twin
 
 from travas import Log, LogError, PrivacyUnit, Reading
-from travas.log.questions import SERVICE, Details
+from travas.log.questions import Details
 from travas.mechanisms import mechanism
 from travas.trusted.guarantee import Counted
 
@@ -84,7 +84,7 @@ LOGS: dict[str, tuple[pl.DataFrame, Reading]] = {
     ),
     "random": (random_log(), DEFAULT),
     "complete events": (lifecycle_log(), attrs.evolve(DEFAULT, lifecycle="complete")),
-    "ends of pairs": (lifecycle_log(), attrs.evolve(DEFAULT, lifecycle="pairs", details=Details("read", (), (), (), (SERVICE,)))),
+    "ends of pairs": (lifecycle_log(), attrs.evolve(DEFAULT, lifecycle="pairs", details=Details("read", service=True))),
     "start events": (lifecycle_log(), attrs.evolve(DEFAULT, lifecycle="start")),
     "values": (lifecycle_log(), attrs.evolve(DEFAULT, where=(("ward", "A"), ("ward", "é"), ("number", "7")), on_missing="drop")),
     "duplicates": (lifecycle_log(), attrs.evolve(DEFAULT, duplicate_events="drop")),

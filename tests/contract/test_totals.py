@@ -21,12 +21,13 @@ from plain_totals import PlainCase, plain_event_values, plain_sums, plain_values
 from plain_abstractions import CHAINS, abstraction_of, generalised
 from travas import Log, Period, Reading, read
 from travas.log import questions as q
-from travas.log.questions import Details, Totals
+from travas.log.questions import DetailColumn, Details, Totals
 from travas.trusted.guarantee import Counted
 
 BERLIN = "Europe/Berlin"
 ACTIVITIES = ("b", "a", "é", "d")
-DETAILS = Details("read", ("channel",), ("age",), ("channel",), ("age",))
+OF_CASES = (DetailColumn("channel"), DetailColumn("age", "number"))
+DETAILS = Details("read", (*OF_CASES, *(replace(column, of="event") for column in OF_CASES)))
 READING = Reading(order="time", ties="activity", details=DETAILS)
 Row = tuple[str, str, datetime, str | None, float | None, str]
 """Case, activity, time, channel, age and patient."""
@@ -252,7 +253,7 @@ def test_events_that_an_abstraction_keeps_keep_their_times(
 
 # ------------------------------------------------------------------------------------------- starts and completions
 
-PAIRS = attrs.evolve(READING, lifecycle="pairs", details=Details("read", event_numbers=(q.SERVICE,)))
+PAIRS = attrs.evolve(READING, lifecycle="pairs", details=Details("read", service=True))
 TRANSITIONS = ("start", "START", "start", "complete", "COMPLETE", "Complete", None, "suspend")
 Events = list[list[tuple[str, int, str | None]]]
 """The activity, the second and the transition of every event, by case."""

@@ -31,7 +31,7 @@ from travas import (
 )
 from travas.errors import VerificationError
 from travas.log.options import BudgetShares
-from travas.log.questions import CellQuestion, Details, Question
+from travas.log.questions import CellQuestion, DetailColumn, Details, Question
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
 from travas.pipeline import Request, run
@@ -43,7 +43,7 @@ from travas.trusted.stage_check import verify_calibration
 from travas.trusted.stages import SMOOTHING_VARIANCE, STANDARD_DEVIATION
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
-EVERYTHING = Details("read", ("sex",), ("age",))
+EVERYTHING = Details("read", (DetailColumn("sex"), DetailColumn("age", "number")))
 MU = largest_mu(Fraction(1), split_delta(Fraction(1, 10**6))[0])
 
 
@@ -158,7 +158,7 @@ def test_a_value_of_one_case_is_not_released() -> None:
     frame = timed_frame(300)
     one = frame["case_id"] == "c7"
     frame = frame.with_columns(sex=frame["sex"].fill_null("x").set(one, "the only one"))
-    log = read(frame, Reading(details=Details(attributes=("sex",))))
+    log = read(frame, Reading(details=Details(columns=(DetailColumn("sex"),))))
     for seed in range(20):
         made = with_random_bytes(rule(attributes=["sex"]), Seeded(seed)).measure(log)
         assert "the only one" not in made.attributes[0].values

@@ -9,7 +9,7 @@ import pytest
 
 from travas import LogError, Reading, TravasError, read
 from travas.log import questions as q
-from travas.log.questions import Details, Totals
+from travas.log.questions import DetailColumn, Details, Totals
 
 TIMES = Reading(details=Details("read"))
 ACTIVITIES = ("a", "b", "c")
@@ -135,7 +135,7 @@ def test_only_plain_decimal_numbers_are_numbers() -> None:
             "n": NUMBERS,
         }
     )
-    totals = totals_of(table, Reading(details=Details(numbers=("n",))))
+    totals = totals_of(table, Reading(details=Details(columns=(DetailColumn("n", "number"),))))
     sums = totals.sums(q.AttributeCells(attribute="n", edges=(0, 2, 1000), contribution=1))
     assert sums.tolist() == [0, 2, 1, 1, size - 4]
 
@@ -146,7 +146,7 @@ def test_an_attribute_of_the_trace_comes_before_those_of_its_events(tmp_path: Pa
     question = q.AttributeValues(attribute="channel", contribution=3)
     for trace, expected in (('<string key="channel" value="phone"/>', "phone"), ("", "desk")):
         path.write_text(xes_of(events, trace))
-        totals = totals_of(path, Reading(details=Details(attributes=("channel", "absent"))))
+        totals = totals_of(path, Reading(details=Details(columns=(DetailColumn("channel"), DetailColumn("absent")))))
         assert totals.value_sums(question) == {expected: 3}
         assert totals.value_sums(q.AttributeValues(attribute="absent", contribution=3)) == {None: 3}
 
@@ -154,7 +154,7 @@ def test_an_attribute_of_the_trace_comes_before_those_of_its_events(tmp_path: Pa
 def test_in_the_order_of_the_file_the_first_value_counts() -> None:
     table = frame(["2024-01-02", "2024-01-01", "2024-01-01"], None, channel=[None, "web", "desk"])
     question = q.AttributeValues(attribute="channel", contribution=1)
-    details = Details(attributes=("channel",))
+    details = Details(columns=(DetailColumn("channel"),))
     assert totals_of(table, Reading(details=details)).value_sums(question) == {"web": 1}
     assert totals_of(table, Reading(order="file", details=details)).value_sums(question) == {"web": 1}
     assert totals_of(table.reverse(), Reading(order="file", details=details)).value_sums(question) == {"desk": 1}
@@ -164,12 +164,12 @@ REFUSED: dict[str, tuple[Any, Reading, str]] = {
     "numbers as times": (frame([1, 2]), TIMES, "'timestamp' has type Int64, whose values are not dates or timestamps"),
     "unknown attribute": (
         frame(["2024-01-01"], None, chanel=["x"]),
-        Reading(details=Details(attributes=("channel",))),
+        Reading(details=Details(columns=(DetailColumn("channel"),))),
         "no column 'channel' for the attribute; did you mean 'chanel'",
     ),
     "floats as names": (
         frame(["2024-01-01"], None, age=[1.5]),
-        Reading(details=Details(attributes=("age",))),
+        Reading(details=Details(columns=(DetailColumn("age"),))),
         "column 'age' has type Float64, whose values are not exact names",
     ),
     "a mapping": ({("a",): 3}, TIMES, "is to be measured: it was read without timestamps"),
@@ -186,7 +186,7 @@ def test_what_cannot_be_measured_is_refused_by_the_schema(name: str) -> None:
 
 
 def test_a_log_without_events_adds_nothing(tmp_path: Path) -> None:
-    details = Details("read", ("channel",), ("age",))
+    details = Details("read", (DetailColumn("channel"), DetailColumn("age", "number")))
     table = frame(["2024-01-01"], None, channel=["x"], age=["1"]).clear()
     table.write_csv(tmp_path / "log.csv")
     table.write_parquet(tmp_path / "log.parquet")

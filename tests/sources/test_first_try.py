@@ -219,7 +219,9 @@ def test_an_export_is_released_in_one_try(export: Export, tmp_path: Path, reques
     made = travas.anonymize(source, epsilon=8, delta="0.01", reading=person, ledger=None)
     assert made.variants and set(made.variants) <= set(variants(events))
     if export.cost:
-        totals: Any = read(source, attrs.evolve(diagnosis.reading, details=Details(numbers=(export.cost,)))).totals
+        totals: Any = read(
+            source, attrs.evolve(diagnosis.reading, details=Details(columns=(DetailColumn(export.cost, "number"),)))
+        ).totals
         costs = {each.case: each.cost for each in events if each.activity}
         assert sorted(totals.cases.values[DetailColumn(export.cost, "number", "case")]) == sorted(costs.values())
 
@@ -238,7 +240,7 @@ def test_what_seems_wrong_is_said_on_standard_error_before_the_charge(
     person = attrs.evolve(reading, unit="Patientennummer", max_cases=2)
     assert read(path, person).cautions == ()
 
-    costs = attrs.evolve(person, details=Details(numbers=("Kosten (€)",)))
+    costs = attrs.evolve(person, details=Details(columns=(DetailColumn("Kosten (€)", "number"),)))
     assert read(path, costs).cautions == ()
     for form in (None, "."):
         [caution] = read(path, attrs.evolve(costs, decimal=form)).cautions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from travas import Reading, TravasError, read
-from travas.log.questions import Details
+from travas.log.questions import DetailColumn, Details
 from travas.sources import xes
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- header -->\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
@@ -38,7 +38,9 @@ READINGS = {
     "unit": Reading(unit="patient", max_cases=2),
     "lifecycle": Reading(lifecycle="complete", where=(("org:resource", "ä"),), order="time", ties="org:resource"),
     "where": Reading(where=(("case:patient", "p1"),)),
-    "details": Reading(details=Details("read", ("patient", "org:resource")), on_missing="drop"),
+    "details": Reading(
+        details=Details("read", (DetailColumn("patient"), DetailColumn("org:resource"))), on_missing="drop"
+    ),
     "absent": Reading(activity=("nothing",), on_missing="drop"),
 }
 

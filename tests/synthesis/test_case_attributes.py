@@ -8,13 +8,13 @@ import pytest
 from timed_log import timed_frame
 from travas import Attribute, Synthesis, SyntheticRelease, read
 from travas.log.options import OTHER, CaseColumn
-from travas.log.questions import Details
+from travas.log.questions import DetailColumn, Details
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import Reading
 from travas.trusted.samplers import Seeded
 
 AGE = Attribute("age", bins=[0, 20, 40, 60, 80])
-READING = Reading(details=Details(attributes=("sex",), numbers=("age",)))
+READING = Reading(details=Details(columns=(DetailColumn("sex"), DetailColumn("age", "number"))))
 
 
 @lru_cache
@@ -53,7 +53,7 @@ def test_numbers_lie_in_their_bins_and_are_whole() -> None:
 
 
 def test_numbers_beyond_64_bits_are_floats() -> None:
-    log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
+    log = read(timed_frame(), Reading(details=Details(columns=(DetailColumn("age", "number"),))))
     rule = with_random_bytes(Synthesis(4, "1e-6", attributes=[Attribute("age", bins=[0, 50, "1e30"])]), Seeded(1))
     made = rule.release(log)
     age = column(made, "age")
@@ -61,7 +61,7 @@ def test_numbers_beyond_64_bits_are_floats() -> None:
 
 
 def test_edges_with_decimals_give_decimals() -> None:
-    log = read(timed_frame(), Reading(details=Details(numbers=("age",))))
+    log = read(timed_frame(), Reading(details=Details(columns=(DetailColumn("age", "number"),))))
     rule = with_random_bytes(Synthesis(4, "1e-6", attributes=[Attribute("age", bins=["0.5", 50, 70])]), Seeded(1))
     made = rule.release(log)
     age = column(made, "age")
@@ -71,7 +71,7 @@ def test_edges_with_decimals_give_decimals() -> None:
 
 def test_an_attribute_that_identifies_cases_is_released_as_other() -> None:
     frame = timed_frame(500)
-    log = read(frame.with_columns(number=frame["case_id"]), Reading(details=Details(attributes=("number",))))
+    log = read(frame.with_columns(number=frame["case_id"]), Reading(details=Details(columns=(DetailColumn("number"),))))
     made = with_random_bytes(Synthesis(1, "1e-6", attributes=["number"]), Seeded(1)).release(log)
     values = column(made, "number")
     assert values.texts == (OTHER,) and made.measurements.attributes[0].values == ()

@@ -9,7 +9,7 @@ from timed_log import timed_frame
 from travas import Attribute, Log, Reading, Synthesis, SyntheticRelease, read
 from travas.evaluation.details import event_attribute_distance, fetched_cases, released_cases
 from travas.log.options import OTHER
-from travas.log.questions import Details
+from travas.log.questions import DetailColumn, Details
 from travas.mechanisms.gaussian import MOST_KEYS
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
@@ -32,7 +32,7 @@ def original(cases: int = 2_000) -> Log:
     cost = pl.when(activity="visit").then(15.0).otherwise(5.0)
     return read(
         frame.with_columns(role=role, cost=cost),
-        Reading(details=Details("read", event_attributes=("role",), event_numbers=("cost",))),
+        Reading(details=Details("read", (DetailColumn("role", of="event"), DetailColumn("cost", "number", "event")))),
     )
 
 
@@ -85,7 +85,7 @@ def test_the_distance_is_that_of_the_values_by_activity() -> None:
 def test_one_case_with_very_many_values_adds_to_the_first_of_them_only() -> None:
     activity = Attribute("role")
     rows = pl.DataFrame({"case": ["c"] * 99, "activity": ["a"] * 99, "role": [f"r{number:02}" for number in range(99)]})
-    log = read(rows, Reading(order="file", details=Details(event_attributes=("role",))))
+    log = read(rows, Reading(order="file", details=Details(columns=(DetailColumn("role", of="event"),))))
     assert log.totals is not None
     made = Synthesis(2, "1e-6", event_attributes=[activity])
     stage = made.noise.stage("values of event attribute role")

@@ -16,7 +16,7 @@ from ..errors import ParameterError, check_encodable, one_of, shown
 from ..trusted.numbers import Number, as_text, exact, is_whole_number, whole_number
 from ..trusted.samplers import Booleans, Floats, Integers
 from .calendar import FIRST_MONDAY, WEEK_DAYS, WEEKS, check_zone
-from .questions import SERVICE, SERVICE_EDGES
+from .questions import SERVICE, SERVICE_EDGES, DetailColumn
 
 Resolution = Literal["second", "minute", "day"]
 """The precision to which generated times are rounded down."""
@@ -144,6 +144,10 @@ class Attribute:
     def is_selected(self) -> bool:
         """Whether the values are not public, so that some of them are selected."""
         return not self.bins and not self.values
+
+    def column(self, of: Literal["case", "event"]) -> DetailColumn:
+        """Return how it is read."""
+        return DetailColumn(self.name, "number" if self.is_number else "name", of)
 
     @classmethod
     def parse(cls, text: str) -> Attribute:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from math import isqrt
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import Integers
 from .calendar import BLOCKS, SECOND, WEEKS_PER_BLOCK
@@ -57,8 +57,8 @@ class DetailColumn:
     """An attribute that is read: its name, what its values are, and what has them."""
 
     name: str
-    values: Literal["name", "number"]
-    of: Literal["case", "event"]
+    values: Literal["name", "number"] = "name"
+    of: Literal["case", "event"] = "case"
 
 
 SERVICE_COLUMN = DetailColumn(SERVICE, "number", "event")
@@ -221,7 +221,7 @@ class AttributeValues(Question):
     The answer is a mapping of values to sums. Cases without a value add to `None`.
 
     Attributes:
-        attribute: The name of the attribute, one of `Details.attributes`.
+        attribute: The name of the attribute, one that is read.
     """
 
     attribute: str
@@ -290,7 +290,7 @@ class EventValues(Question):
     The values are not public: the answer is a mapping of values to sums, without missing ones.
 
     Attributes:
-        attribute: The name of the attribute, one of `Details.event_attributes`.
+        attribute: The name of the attribute, one that is read.
         most: K: at most this many values of a case count.
     """
 
@@ -308,38 +308,13 @@ class Details:
 
     Attributes:
         times: Whether timestamps are read. Then every event needs one, whatever orders the events.
-        attributes: Case attributes whose values are names.
-        numbers: Case attributes whose values are numbers.
-        event_attributes: Attributes of events whose values are names.
-        event_numbers: Attributes of events whose values are numbers; `SERVICE` is no column.
+        columns: The attributes that are read, those of cases first.
+        service: Whether service times are read; they are no column.
     """
 
     times: TimesRead = "ignore"
-    attributes: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-    event_attributes: tuple[str, ...] = ()
-    event_numbers: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        of_case, of_event = (*self.attributes, *self.numbers), (*self.event_attributes, *self.event_numbers)
-        for field, names in (("attributes", of_case), ("event_attributes", of_event)):
-            if len(set(names)) != len(names) or "" in names:
-                raise ParameterError(f"{field} is {shown(names)}; list every attribute once", field=field)
-
-    @property
-    def columns(self) -> tuple[DetailColumn, ...]:
-        """All columns of attributes that are read, those of cases first."""
-        return (
-            *(DetailColumn(name, "name", "case") for name in self.attributes),
-            *(DetailColumn(name, "number", "case") for name in self.numbers),
-            *(DetailColumn(name, "name", "event") for name in self.event_attributes),
-            *(DetailColumn(name, "number", "event") for name in self.event_numbers if name != SERVICE),
-        )
-
-    @property
-    def service(self) -> bool:
-        """Whether service times are read."""
-        return SERVICE in self.event_numbers
+    columns: tuple[DetailColumn, ...] = ()
+    service: bool = False
 
     def __bool__(self) -> bool:
         return self.times == "read" or bool(self.columns)
@@ -348,9 +323,7 @@ class Details:
         """Return the details for a log whose columns are known."""
         if self.times != "if recorded":
             return self
-        if recorded == "recorded":
-            return replace(self, times="read")
-        return replace(self, times="ignore", event_numbers=tuple(n for n in self.event_numbers if n != SERVICE))
+        return replace(self, times="read") if recorded == "recorded" else Details(columns=self.columns)
 
     def covers(self, other: Details) -> bool:
         """Return whether everything that is read with `other` is read with this."""

@@ -122,14 +122,11 @@ def details_of(mechanism: Mechanism) -> Details:
     cases, events = released_attributes(mechanism), released_event_attributes(mechanism)
     parts = getattr(mechanism, "parts", ())
     is_timed = released_times(mechanism) is not None or TIMED_PARTS.intersection(parts)
-    numbers = tuple(attribute.name for attribute in events if attribute.is_number)
-    return Details(
-        times="read" if is_timed else "ignore",
-        attributes=tuple(attribute.name for attribute in cases if not attribute.is_number),
-        numbers=tuple(attribute.name for attribute in cases if attribute.is_number),
-        event_attributes=tuple(attribute.name for attribute in events if not attribute.is_number),
-        event_numbers=(SERVICE,) if "service" in parts else numbers,
+    columns = (
+        *(each.column("case") for each in cases),
+        *(each.column("event") for each in events if each != SERVICE_TIMES),
     )
+    return Details("read" if is_timed else "ignore", columns, "service" in parts or SERVICE_TIMES in events)
 
 
 def of_pairs(mechanism: Mechanism) -> Mechanism:

@@ -20,7 +20,8 @@ TEXTS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("templates/tex
 def how_to_read(mechanism: Mechanism, timestamps: TimestampKind) -> list[str]:
     """What readers of a release get wrong most easily."""
     details = details_of(mechanism)
-    words = {"times": details.times == "read", "numbers": details.numbers, "artificial": timestamps == "artificial"}
+    numbers = any(column.values == "number" for column in details.columns)
+    words = {"times": details.times == "read", "numbers": numbers, "artificial": timestamps == "artificial"}
     own = [TEXTS["how_to_read"][topic] for topic, applies in words.items() if applies]
     return [*own, *service_in_words(mechanism)]
 

@@ -173,7 +173,9 @@ class Columns:
     @property
     def of_cases(self) -> list[str]:
         """The attributes of cases among them."""
-        return self.attribute_roles[: len(self.details.attributes) + len(self.details.numbers)]
+        return [
+            role for role, column in zip(self.attribute_roles, self.details.columns, strict=True) if column.of == "case"
+        ]
 
     @property
     def of_events(self) -> list[str]:

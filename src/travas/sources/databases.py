@@ -274,4 +274,5 @@ def _value(scheme: str, column: str, field: pa.Field | None, columns: Columns | 
 
 def _numbers(columns: Columns) -> Sequence[str | None]:
     """The columns that are compared or measured as numbers."""
-    return (columns.timestamp, columns.ties, *columns.details.numbers, *columns.details.event_numbers)
+    numbers = (column.name for column in columns.details.columns if column.values == "number")
+    return (columns.timestamp, columns.ties, *numbers)

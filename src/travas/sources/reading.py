@@ -15,7 +15,7 @@ from ..errors import ParameterError, are_texts, check_encodable, one_of, shown, 
 from ..log.abstraction import FULL, Abstraction
 from ..log.log import Roles
 from ..log.plain import from_plain, plain
-from ..log.questions import NO_DETAILS, Details
+from ..log.questions import NO_DETAILS, DetailColumn, Details
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from .files import Format, check_encoding
 from .period import Period
@@ -262,9 +262,8 @@ class Reading:
         for field, problem in self._inconsistent():
             raise ParameterError(problem, field=field)
         _ = self.privacy_unit  # raises if it is invalid
-        if self.by is not None and self.by not in self.details.attributes:
-            details = replace(self.details, attributes=(*self.details.attributes, self.by))
-            object.__setattr__(self, "details", details)
+        if self.by is not None and (column := DetailColumn(self.by)) not in self.details.columns:
+            object.__setattr__(self, "details", replace(self.details, columns=(column, *self.details.columns)))
 
     def _inconsistent(self) -> Iterator[tuple[str, str]]:
         """Yield each parameter that does not go with another one, and why."""
