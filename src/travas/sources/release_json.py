@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import LogError, shown
 from ..log.log import Log
-from ..log.traces import Activity, Trace, listed, trace_from_json
-from ..trusted.numbers import is_whole_number
+from ..log.plain import converter
+from ..log.traces import Activity, Trace
 from .files import unopened
 
 FORMAT, VERSION = "travas release", 1
@@ -104,8 +106,7 @@ def stated_columns(content: Mapping[str, Any]) -> tuple[str, ...]:
 
 def traces_of(content: Mapping[str, Any]) -> tuple[Trace, ...]:
     """The released traces, each of at least one activity, of as many texts as there are columns."""
-    traces = tuple(map(trace_from_json, listed(content["variants"])))
-    width = len(stated_columns(content))
+    traces, width = converter().structure(content["variants"], tuple[Trace, ...]), len(stated_columns(content))
     if not all(trace and all(is_activity_of(activity, width) for activity in trace) for trace in traces):
         raise ValueError("a trace without activities, or an activity of another number of columns")
     return traces
@@ -113,20 +114,17 @@ def traces_of(content: Mapping[str, Any]) -> tuple[Trace, ...]:
 
 def is_activity_of(activity: Activity, width: int) -> bool:
     """Return whether an activity is of this many columns: text, or a tuple of two or more texts, none of them empty."""
-    if width == 1 or isinstance(activity, str):
-        return width == 1 and isinstance(activity, str) and bool(activity)
-    return len(activity) == width and all(isinstance(part, str) and part for part in activity)
+    parts = (activity,) if isinstance(activity, str) else activity
+    return isinstance(activity, str) == (width == 1) and len(parts) == width and all(parts)
 
 
 def whole_numbers(values: Any) -> tuple[int, ...]:
-    """Return a list of whole numbers of 64 bits as a tuple; ValueError for anything else."""
-    if not all(is_whole_number(value) and abs(value) < 1 << 63 for value in listed(values)):
-        raise ValueError("not a whole number")
-    return tuple(values)
+    """Return a list of whole numbers of 64 bits as a tuple; an error for anything else."""
+    numbers = converter().structure(values, tuple[int, ...])
+    np.array(numbers, dtype=np.int64)  # raises
+    return numbers
 
 
 def texts_of(values: Any) -> tuple[str, ...]:
-    """Return a list of texts as a tuple; ValueError for anything else."""
-    if not all(isinstance(value, str) for value in listed(values)):
-        raise ValueError("not text")
-    return tuple(values)
+    """Return a list of texts as a tuple; an error for anything else."""
+    return converter().structure(values, tuple[str, ...])
