@@ -114,7 +114,7 @@ def test_time_orders_and_ties_are_broken_as_stated(path: Path) -> None:
 
 def test_traces_of_one_name(path: Path) -> None:
     text = log_of(named("1", "a"), named("2", "c"), named("1", "b"))
-    with pytest.raises(LogError, match="traces 1 and 3 have the same name"):
+    with pytest.raises(LogError, match="have the same name"):
         variants(path, text)
     assert variants(path, text, Reading(duplicate_cases="separate")) == {("a",): 1, ("b",): 1, ("c",): 1}
     assert variants(path, text, Reading(duplicate_cases="merge")) == {("a", "b"): 1, ("c",): 1}

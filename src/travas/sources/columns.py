@@ -153,7 +153,7 @@ class Columns:
     @property
     def parts(self) -> list[str]:
         """What the parts of an activity are called where the columns do not matter any more."""
-        return [f"activity {index}" for index in range(len(self.activities))]
+        return [f"activity_{index}" for index in range(len(self.activities))]
 
     @property
     def named_parts(self) -> list[tuple[str, str]]:
@@ -186,27 +186,50 @@ class Columns:
     def of(cls, reading: Reading, schema: Iterable[str], where: str) -> Columns:
         """Map the reading onto the columns of a table. All columns that are missing are named in one error."""
         present = list(schema)
-        search = _Search(present)
-        case = search.column(reading.case, "case")
-        activities = tuple(search.column(name, "activity") for name in reading.activity or (None,))
+        problems: dict[str, str] = {}  # and the parameter of each
+        unknown: list[str] = []
+
+        def column(name_set: str | None, role: str, field: str = "", or_else: str = "") -> str:
+            name = name_set if name_set is not None else recognised(role, present)
+            if name is not None and name in present:
+                return name
+            if name_set is not None:
+                problem = f"no column {name_set!r} for the {role}"
+                unknown.append(name_set)
+            elif several := candidates(role, present):
+                shown_names = " or ".join(repr(name[:LONGEST_NAME]) for name in several[:4])
+                problem = f"the {role} column may be {shown_names}; set {role}"
+            else:
+                problem = f"no {role} column recognised; set {role}"
+            problems[problem + or_else] = field or role
+            return ""
+
+        case = column(reading.case, "case")
+        activities = tuple(column(name, "activity") for name in reading.activity or (None,))
         timestamp: str | None = None
         times = reading.timestamp or recognised("timestamp", present)
         # numbers order events, but are not times
         has_times = times in present and (not isinstance(schema, Mapping) or is_time(schema[times]))
         details = reading.details.settled("recorded" if has_times else "not recorded")
         if reading.by_time() or details.times == "read":
-            timestamp = search.column(reading.timestamp, "timestamp")
+            timestamp = column(reading.timestamp, "timestamp")
         elif reading.order is None:
             or_else = ", or set order to 'file' if the rows of every case are in order"
-            timestamp = search.column(None, "timestamp", "order", or_else)
-        ties = None if (tie := reading.tie_column()) is None else search.column(tie, "ties")
-        unit = None if reading.unit is None else search.column(_spelled(reading.unit, present), "unit")
+            timestamp = column(None, "timestamp", "order", or_else)
+        ties = None if (tie := reading.tie_column()) is None else column(tie, "ties")
+        unit = None if reading.unit is None else column(_spelled(reading.unit, present), "unit")
         for attribute in details.columns:
             field = "attributes" if attribute.of == "case" else "event_attributes"
-            search.column(attribute.name, "attribute", field)
-        lifecycle = None if reading.lifecycle == "all" else search.column(None, "lifecycle")
-        selected = {search.column(name, "where"): values for name, values in by_column(reading.where).items()}
-        search.check(where)
+            column(attribute.name, "attribute", field)
+        lifecycle = None if reading.lifecycle == "all" else column(None, "lifecycle")
+        selected = {column(name, "where"): values for name, values in by_column(reading.where).items()}
+        if problems:
+            field, *others = dict.fromkeys(problems.values())
+            if len(present) == 1 and any(mark in present[0] for mark in ",;\t|"):
+                problems = {"the header has only one cell: set delimiter if it is another one": "", **problems}
+                field, others = "delimiter", [field, *others]
+            hint = available_names(present, 30, *unknown[:1])
+            raise LogError(f"{where}: {'; '.join(problems)}; {hint}", field=field, other_fields=tuple(others))
         by_time = timestamp is not None and reading.order != "file"
         return cls(case, activities, timestamp, ties, unit, by_time, details, lifecycle, selected)
 
@@ -215,47 +238,6 @@ def _spelled(unit: str, present: Sequence[str]) -> str:
     """Return the column of a unit, which is the same attribute of a trace with and without `case:`, as in XES."""
     other = unit.removeprefix(TRACE_LEVEL) if unit.startswith(TRACE_LEVEL) else TRACE_LEVEL + unit
     return other if unit not in present and other in present else unit
-
-
-class _Search:
-    """Finds columns, and collects what is missing for one error."""
-
-    def __init__(self, present: Sequence[str]) -> None:
-        self._present = present
-        self._problems: list[tuple[str, str]] = []  # (field, problem)
-        self._missing = ""
-
-    def column(self, name_set: str | None, role: str, field: str = "", or_else: str = "") -> str:
-        """Return the column of a role. `field` is the parameter to set if there is none, by default that of the role."""
-        name = name_set if name_set is not None else recognised(role, self._present)
-        if name is not None and name in self._present:
-            return name
-        if name_set is not None:
-            problem = f"no column {name_set!r} for the {role}"
-            self._missing = self._missing or name_set
-        elif several := candidates(role, self._present):
-            shown_names = " or ".join(repr(name[:LONGEST_NAME]) for name in several[:4])
-            problem = f"the {role} column may be {shown_names}; set {role}"
-        else:
-            problem = f"no {role} column recognised; set {role}"
-        self._problems.append((field or role, problem + or_else))
-        return ""
-
-    def check(self, where: str) -> None:
-        """Raise LogError with everything that is missing."""
-        if not self._problems:
-            return
-        field, *others = dict.fromkeys(field for field, _ in self._problems)
-        problems = "; ".join(dict.fromkeys(problem for _, problem in self._problems))
-        if len(self._present) == 1 and any(mark in self._present[0] for mark in ",;\t|"):
-            problems = f"the header has only one cell: set delimiter if it is another one; {problems}"
-            others = [field, *others]
-            field = "delimiter"
-        raise LogError(
-            f"{where}: {problems}; {available_names(self._present, 30, self._missing)}",
-            field=field,
-            other_fields=tuple(others),
-        )
 
 
 def columns_of(reading: Reading, schema: Mapping[str, pl.DataType], where: str) -> Columns:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 WantedColumns = Literal["read", "all"]
 
 _POSTGRES = ("postgresql", "postgres")
-_SQLITE, _DUCKDB = "sqlite", "duckdb"
-_SETTINGS = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", "SET application_name = 'travas'")
+_SQLITE = "sqlite"
+_READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 """What is executed first in PostgreSQL. A transaction is open already, and ends with the connection."""
 
 _TABLES = (
@@ -48,8 +48,7 @@ def read_database(source: str | Path, reading: Reading) -> Log:
     reading = without_row_order(reading, "a database")
     frame, where, present = database_table(source, reading, "read")
     with _plain_words(f"{where}: cannot be read", "convert the columns in a query, or export the log"):
-        rows = sorted_rows(frame, reading).lazy()
-        return table_variants(rows, reading, where, height=frame.height, present=present)
+        return table_variants(frame.lazy(), reading, where, height=frame.height, present=present)
 
 
 def without_row_order(reading: Reading, what: str) -> Reading:
@@ -58,11 +57,6 @@ def without_row_order(reading: Reading, what: str) -> Reading:
         if getattr(reading, name) == "file":
             raise ParameterError(f"{name} is 'file' but the rows of {what} have no order; {remedy}", field=name)
     return attrs.evolve(reading, order="time", ties=reading.ties or "activity")
-
-
-def sorted_rows(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """Return the rows in an order that depends on them alone, where equal ties would keep the order of arrival."""
-    return frame if reading.tie_column() is None else frame.sort(pl.all(), nulls_last=True)
 
 
 def database_table(source: str | Path, reading: Reading, columns: WantedColumns) -> tuple[pl.DataFrame, str, list[str]]:
@@ -150,7 +144,7 @@ class _Arrow:
 class _DuckDB(_Arrow):
     """A DuckDB file. It writes no parts of the log: if memory is short, the query fails."""
 
-    scheme = _DUCKDB
+    scheme = "duckdb"
 
     def __init__(self, path: Path) -> None:
         import duckdb
@@ -174,8 +168,8 @@ class _Adbc(_Arrow):
             from adbc_driver_manager.dbapi import connect
         self._connection = connect(uri)
         self._cursor = self._connection.cursor()
-        for statement in _SETTINGS if scheme in _POSTGRES else ():
-            self._cursor.execute(statement)
+        if scheme in _POSTGRES:
+            self._cursor.execute(_READ_ONLY)
 
     def batches(self, sql: str) -> pa.RecordBatchReader:
         self._cursor.execute(sql)
@@ -192,17 +186,17 @@ _Connection = _Sqlite | _DuckDB | _Adbc
 
 def _connect(source: str | Path) -> _Connection:
     if (file := database_file(source)) is not None:
-        form = _file_format(file)
+        kind = _kind_of(file)
         hint = "check that no other program has it open, and that it was not written by a newer version"
         with _plain_words(f"{file}: cannot be opened", hint):
-            return _DuckDB(file) if form == _DUCKDB else _Sqlite(file)
+            return kind(file)
     scheme = str(url_scheme(str(source)))
     hint = "check the URL, the password (PGPASSWORD, or a service file), that the server runs, and its ADBC driver"
     with _plain_words(f"{scheme}: cannot connect", hint):
         return _Adbc(scheme, str(source))
 
 
-def _file_format(path: Path) -> str:
+def _kind_of(path: Path) -> type[_DuckDB | _Sqlite]:
     """Return which database wrote a file, by its first bytes."""
     try:
         with path.open("rb") as file:
@@ -210,9 +204,9 @@ def _file_format(path: Path) -> str:
     except OSError as error:
         raise unopened(path, error) from None
     if head[8:12] == b"DUCK":
-        return _DUCKDB
+        return _DuckDB
     if head == b"SQLite format 3\0":
-        return _SQLITE
+        return _Sqlite
     raise LogError(f"{path}: not a DuckDB or SQLite file; set format if it is another kind of log", field="format")
 
 

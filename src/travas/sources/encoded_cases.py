@@ -82,22 +82,26 @@ class EncodedCases:
 
 def joined(logs: Sequence[EncodedCases]) -> EncodedCases:
     """Return the cases of several logs that were read with the same details, at least one."""
-    codes, first = Codes(), logs[0]
-    moved = [np.array([codes[each] for each in log.alphabet], dtype=np.uint32)[log.codes] for log in logs]
+    first = logs[0]
+    alphabet, codes = _recoded([(log.alphabet, log.codes) for log in logs])
     times = None if first.times is None else np.concatenate([cast(Any, log.times) for log in logs])
     lengths, aware = (np.concatenate(parts) for parts in zip(*((log.lengths, log.aware) for log in logs), strict=True))
-    values = {column: _joined([log.values[column] for log in logs]) for column in first.values}
-    return EncodedCases([*codes], np.concatenate(moved), lengths, times, aware, values)
+    values: dict[DetailColumn, Any] = {}
+    for column, own in first.values.items():
+        parts: list[Any] = [log.values[column] for log in logs]
+        if isinstance(own, Coded):
+            texts, indexes = _recoded([(part.values, part.codes) for part in parts])
+            values[column] = Coded(indexes.astype(np.int32), texts)
+        else:
+            values[column] = np.concatenate(parts)
+    return EncodedCases(alphabet, codes.astype(np.uint32), lengths, times, aware, values)
 
 
-def _joined(parts: Sequence[Any]) -> Coded | Floats:
-    """Join the values of an attribute; of names, the last index of every table stands for -1, missing."""
-    if not isinstance(parts[0], Coded):
-        return np.concatenate(parts)
-    places: dict[str, int] = {}
-    tables = [[*(places.setdefault(value, len(places)) for value in part.values), -1] for part in parts]
-    moved = [np.array(table, dtype=np.int32)[part.codes] for part, table in zip(parts, tables, strict=True)]
-    return Coded(np.concatenate(moved), [*places])
+def _recoded(parts: Sequence[tuple[Sequence[Any], NDArray[Any]]]) -> tuple[list[Any], Integers]:
+    """Join names and the indexes into them; the last index of every table stands for −1, missing."""
+    places = Codes()
+    tables = [np.array([*(places[name] for name in names), -1]) for names, _ in parts]
+    return [*places], np.concatenate([table[codes] for table, (_, codes) in zip(tables, parts, strict=True)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

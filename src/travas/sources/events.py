@@ -42,7 +42,7 @@ from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .instants import TIME, has_zone, instant_of, whole_microseconds
 from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, left_out_note, no_numbers
 from .period import Period, microseconds
-from .reading import Decimal, Lifecycle, Reading, number_pattern, released_columns, spellings
+from .reading import Decimal, Reading, number_pattern, released_columns
 
 EVENTS_PER_FRAME = 32_000_000
 """Sorting a frame takes about 60 bytes per event."""
@@ -110,7 +110,7 @@ class Counting:
         """Count the cases of a table: a large one in frames, each with the cases of some hashes."""
         self._table, frame = table, _Frame(table, self)
         frames = table.height // EVENTS_PER_FRAME + 1
-        of_frame = _name(table.columns.case).hash() % frames  # a person's cases may be in any of them
+        of_frame = text_of(table.columns.case).hash() % frames  # a person's cases may be in any of them
         for number in range(frames):
             events = frame.events(table.rows.filter(of_frame == number) if frames > 1 else table.rows)
             self._held.append(events.clear())
@@ -212,7 +212,7 @@ class _Frame:
         numeric = [
             (each.name, role, column) for each, role, column in columns.attributes_read if each.values == "number"
         ]
-        given = {f"given {role}": _name(column).is_not_null() for _, role, column in numeric}
+        given = {f"given {role}": text_of(column).is_not_null() for _, role, column in numeric}
         if columns.timestamp is not None:
             needed[TIME] = UNTIMED, columns.timestamp
         rows = rows.filter(*conditions(columns, self.reading))
@@ -243,7 +243,7 @@ class _Frame:
         if columns.unit is not None:
             read[_UNIT] = self._compared(columns.unit, _UNIT)
         if columns.details.service:
-            read[_IS_START] = _name(str(columns.lifecycle)).is_in(list(spellings("start"))).fill_null(False)
+            read[_IS_START] = _transition(str(columns.lifecycle)) == "start"
         for attribute, role, name in columns.attributes_read:
             read[role] = (
                 self._coded(name, role)
@@ -255,7 +255,7 @@ class _Frame:
     def _coded(self, column: str, role: str) -> pl.Expr:
         """Encode names as numbers, those of cases for this frame only."""
         known = {} if role == _CASE else self.counting.categories
-        return _name(column).cast(pl.Categorical(known.setdefault(role, pl.Categories.random())))
+        return text_of(column).cast(pl.Categorical(known.setdefault(role, pl.Categories.random())))
 
     def _compared(self, column: str, role: str) -> pl.Expr:
         """Encode identifiers that are only compared; integers stay as they are."""
@@ -267,7 +267,7 @@ class _Frame:
 
     def _check_times(self, rows: pl.LazyFrame, column: str) -> None:
         """Raise LogError if a text is not a time."""
-        cells = rows.select(self._numbers[TIME].alias(TIME), _name(column).alias(_INDEX))
+        cells = rows.select(self._numbers[TIME].alias(TIME), text_of(column).alias(_INDEX))
         unknown = cells.filter(pl.col(TIME).is_null(), pl.col(_INDEX).is_not_null()).head(1).collect(engine="streaming")
         if unknown.height:
             place = f", column {column!r}" if self._shown(column) else ""
@@ -324,37 +324,39 @@ class _Frame:
         return cases.drop(_CASE).collect()
 
     def _sort_keys(self, events: pl.DataFrame) -> list[pl.Expr]:
-        """Return the keys of a stable sort: the time, then what orders simultaneous events."""
-        starts = [~pl.col(_IS_START)] if _IS_START in events.columns else []  # before ends, if rows may have no order
-        if self.reading.ties == "activity":
-            names, values = self.columns.parts, self.columns.attribute_roles
-            return [
-                pl.col(TIME),
-                pl.col(*names).cast(pl.String),
-                *starts,
-                *(pl.col(name).cast(pl.String) for name in values),
-            ]
-        if _TIE not in events.columns:
-            return [pl.col(TIME)]
-        kind, tie = events[_TIE].dtype, pl.col(_TIE)
-        if kind.is_numeric() or kind.is_temporal():
-            return [pl.col(TIME), tie, *starts]
-        # whole numbers by size, then other texts, then what is missing
-        tie = tie.cast(pl.String)
-        tie = pl.when(tie != "").then(tie)
-        number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
-        return [pl.col(TIME), number, pl.when(number.is_null()).then(tie), *starts]
+        """Return the keys of a stable sort: the time, the tie, and what orders rows that may have no order."""
+        keys = [pl.col(TIME)]
+        if self.reading.ties in (None, "file"):
+            return keys
+        if _TIE in events.columns:
+            keys += _tie_keys(events[_TIE].dtype)
+        starts = [~pl.col(_IS_START)] if _IS_START in events.columns else []  # before ends
+        values = [pl.col(name).cast(pl.String) for name in self.columns.attribute_roles]
+        return [*keys, pl.col(*self.columns.parts).cast(pl.String), *starts, *values]
+
+
+def _tie_keys(kind: pl.DataType) -> list[pl.Expr]:
+    """Return the keys of a tie: of text, whole numbers by size, then other texts, then what is missing."""
+    if kind.is_numeric() or kind.is_temporal():
+        return [pl.col(_TIE)]
+    tie = text_of(_TIE)
+    number = pl.when(tie.str.contains(r"^[+-]?[0-9]{1,18}$")).then(tie).cast(pl.Int64, strict=False)
+    return [number, pl.when(number.is_null()).then(tie)]
 
 
 def conditions(columns: Columns, reading: Reading) -> list[pl.Expr]:
     """Return the conditions on the rows that are read; none by default."""
-    selected = [_name(name).is_in(list(values)).fill_null(False) for name, values in columns.where.items()]
-    if (lifecycle := reading.lifecycle) != "all" and columns.lifecycle is not None:
-        ends: Lifecycle = "complete" if lifecycle == "pairs" else lifecycle
-        starts = spellings("start") if columns.details.service else ()
-        matches = _name(columns.lifecycle).is_in([*spellings(ends), *starts])
-        selected.append(matches.fill_null(ends == "complete"))
+    selected = [text_of(name).is_in(list(values)).fill_null(False) for name, values in columns.where.items()]
+    if columns.lifecycle is not None:
+        read = ["complete" if reading.lifecycle == "pairs" else reading.lifecycle]
+        read += ["start"] if columns.details.service else []
+        selected.append(_transition(columns.lifecycle).is_in(read))
     return selected
+
+
+def _transition(column: str) -> pl.Expr:
+    """Return a transition in lower case; an event without one is complete."""
+    return text_of(column).str.to_lowercase().fill_null("complete")
 
 
 def case_digest(case: str) -> bytes:
@@ -377,11 +379,14 @@ def _closed(events: pl.DataFrame, period: Period, activity: str) -> pl.DataFrame
     moment, gap = pl.col(_MOMENT), period.gap_length
     if gap is None:
         is_end = pl.col(activity).cast(pl.String).is_in(list(period.end_activity))
-        closings, is_closed = is_end.cum_sum() - is_end.cast(pl.UInt32), is_end.any()
+        is_after, is_closed = is_end.shift(fill_value=False), is_end.any()
     else:
-        is_late = moment.diff() >= gap // timedelta(microseconds=1)
-        closings, is_closed = is_late.fill_null(False).cum_sum(), pl.lit(True)
-    rows = events.lazy().filter(moment < microseconds(period.end)).filter((closings == 0).over(_CASE))
+        is_after, is_closed = moment.diff() >= gap // timedelta(microseconds=1), pl.lit(True)
+    rows = (
+        events.lazy()
+        .filter(moment < microseconds(period.end))
+        .filter((is_after.fill_null(False).cum_sum() == 0).over(_CASE))
+    )
     first, after = (microseconds(instant) for instant in period.last_events)
     is_within = is_closed & moment.max().is_between(first, after, closed="left")
     return rows.filter(is_within.over(_CASE)).collect()
@@ -417,7 +422,7 @@ def column_of(name: str) -> pl.Expr:
     return cs.by_name(name).as_expr()
 
 
-def _name(column: str) -> pl.Expr:
+def text_of(column: str) -> pl.Expr:
     """Return a value as text; empty text is null."""
     text = column_of(column).cast(pl.String)
     return pl.when(text != "").then(text)

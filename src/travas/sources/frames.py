@@ -78,20 +78,15 @@ def frame_of_csv(text: str) -> pl.DataFrame:
 
 def read_frame(frame: Any, reading: Reading) -> Log:
     """Read the variants of a frame of Polars or pandas, or a table, record batch or reader of Arrow."""
-    table, present, height = frame, [], 0
-    if type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema"):
-        table = _from_arrow(frame)
-    elif not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        table, present = _from_pandas(frame, reading), list(map(str, frame.columns))
-    if isinstance(table, pl.DataFrame):
-        height, table = table.height, table.lazy()
-    with plain_words(f"{_WHERE}: cannot be read", "collect or convert it first"):
+    with plain_words(f"{_WHERE}: cannot be read", "select the columns of the log, collect or convert it first"):
+        table, present, height = frame, [], 0
+        if type(frame).__module__.partition(".")[0] == "pyarrow" and hasattr(frame, "schema"):
+            table = pl.DataFrame(pl.from_arrow(frame.read_all() if hasattr(frame, "read_all") else frame))
+        elif not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+            table, present = _from_pandas(frame, reading), list(map(str, frame.columns))
+        if isinstance(table, pl.DataFrame):
+            height, table = table.height, table.lazy()
         return table_variants(table, reading, _WHERE, height=height, present=present)
-
-
-def _from_arrow(frame: Any) -> pl.DataFrame:
-    with plain_words("Arrow table: cannot be read", "select the columns of the log"):
-        return pl.DataFrame(pl.from_arrow(frame.read_all() if hasattr(frame, "read_all") else frame))
 
 
 def _from_pandas(frame: Any, reading: Reading) -> pl.DataFrame:
@@ -147,7 +142,7 @@ def _is_plain(kind: Any) -> bool:
 
 def _texts(values: Any, name: str) -> pl.Series:
     """Convert an object column of text. Other values are refused before any type inference."""
-    texts = [None if _is_missing(value) else value for value in values]
+    texts = [None if is_missing else value for value, is_missing in zip(values, values.isna(), strict=True)]
     for row, value in enumerate(texts, start=1):
         if value is not None and not isinstance(value, str):
             what = f"holds a value of type {type(value).__name__} in row {row:,}; object columns must hold text only"
@@ -156,12 +151,6 @@ def _texts(values: Any, name: str) -> pl.Series:
         return pl.Series(name, texts, dtype=pl.String, strict=True)
     except UnicodeError:
         raise LogError(f"{_WHERE}: column {name!r} contains a lone surrogate; fix it {CONFIDENTIAL}") from None
-
-
-def _is_missing(value: Any) -> bool:
-    import pandas as pd
-
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
 def _refused(name: str, what: str) -> LogError:

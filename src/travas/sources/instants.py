@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import product
 
 import numpy as np
 import polars as pl
 
-from ..errors import ParameterError
 from ..log.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
 from ..trusted.samplers import Integers
 from .period import microseconds
@@ -31,7 +31,6 @@ def instant_of(column: pl.Expr, kind: pl.DataType, timestamp_format: str | None)
     """Return the instant of a time; text is parsed value by value, without a time zone it is UTC, and other text is null."""
     if kind.is_temporal() or kind.is_numeric():
         return column.fill_nan(None) if kind.is_float() else column
-    recognised_instants(pl.Series(dtype=pl.String), timestamp_format)  # raises if the format is not valid
 
     def parsed(texts: pl.Series) -> pl.Series:
         return recognised_instants(texts, timestamp_format)
@@ -83,18 +82,11 @@ def _parsed(texts: pl.Series, form: str) -> pl.Series:
         micros = ((number - start) * unit).set(~is_number, None)
         return micros.cast(pl.Int64, strict=False).cast(_MICROSECONDS)
     form = form.replace(".%f", "%.f")
-    if "%f" in form:  # only Python's parser supports a fraction that does not follow a point
-        return texts.map_elements(lambda text: _strptime(text, form), return_dtype=pl.Int64).cast(_MICROSECONDS)
-    try:
-        parsed = texts.str.to_datetime(form, time_unit="us", strict=False)
-    except pl.exceptions.PolarsError:
-        raise ParameterError(
-            f"timestamp_format is {form!r}, which is not a valid format; try '%Y-%m-%d %H:%M:%S'",
-            field="timestamp_format",
-        ) from None
-    if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
-        parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return parsed.cast(_MICROSECONDS)
+    with suppress(pl.exceptions.PolarsError):
+        if "%f" not in form:
+            return texts.str.to_datetime(form, time_unit="us", strict=False).cast(_MICROSECONDS)
+    # Python's parser also supports hours without minutes, and a fraction that does not follow a point
+    return texts.map_elements(lambda text: _strptime(text, form), return_dtype=pl.Int64).cast(_MICROSECONDS)
 
 
 def _strptime(text: str, form: str) -> int | None:

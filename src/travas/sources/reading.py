@@ -75,15 +75,6 @@ QUERY_USED = "a query was used"
 """Replaces the text of a query in descriptions, because it may name persons."""
 
 
-def spellings(lifecycle: Lifecycle) -> tuple[str, ...]:
-    """Return the values of a transition: lower case, capitalised and upper case.
-
-    >>> spellings("complete")
-    ('complete', 'Complete', 'COMPLETE')
-    """
-    return (lifecycle, lifecycle.capitalize(), lifecycle.upper())
-
-
 def by_column(where: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     """Return the values that are selected, by column.
 
@@ -199,7 +190,7 @@ class Reading:
         order: Order of the events of a case: `file` (default for XES) or `time` (default for tables). A table without
             a recognised timestamp needs `timestamp` or `order="file"`.
         ties: Order of simultaneous events of a case: `file` (default for files), `activity` (by name; default for
-            databases and Spark, whose rows have no order) or a column.
+            databases and Spark, whose rows have no order) or a column, then by name.
         on_missing: Whether to refuse or drop events without a case, an activity or a required timestamp, and cases
             without a unit.
         duplicate_cases: How to handle XES traces with the same name.
@@ -406,12 +397,6 @@ class Reading:
 def released_columns(activities: tuple[str, ...]) -> tuple[str, ...]:
     """Return the column names of released activities: the original ones, of which one must be `concept:name`."""
     return activities if ACTIVITY in activities else (ACTIVITY, *activities[1:])
-
-
-def implied_assumptions(description: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the assumptions that follow from a description, which does not have the text of a query."""
-    by_query = () if description["query"] is None else (BY_QUERY,)
-    return (*by_query, *Reading.from_description(description).assumptions)
 
 
 DEFAULT_READING = Reading()

@@ -36,7 +36,7 @@ from ..log.questions import Details, Totals
 from ..log.traces import CODE, Activity, Trace, keys_of
 from ..trusted.samplers import Integers
 from .columns import Columns, cautions, columns_of
-from .databases import sorted_rows, without_row_order
+from .databases import without_row_order
 from .encoded_cases import EncodedCases, EncodedTotals, joined
 from .events import Counting, Table, persons_of
 from .messages import NO_EVENTS
@@ -66,7 +66,7 @@ def _counted(frame: Any, reading: Reading, where: str) -> Log:
     empty = _polars(frame.limit(0).toArrow()).lazy()
     columns = columns_of(reading, empty.collect_schema(), where)
     partition = Partition(columns, reading, where)
-    parts = partition.parts
+    parts = columns.parts
     events = _divided(frame, partition).mapInArrow(partition.counted, partition.schema)
     cases = events.where(f.col(_CASES).isNotNull()).select(_CASES)
     if columns.details:
@@ -153,20 +153,15 @@ class Partition:
         return f"c{self.columns.names.index(self.columns.case)}"
 
     @property
-    def parts(self) -> list[str]:
-        """The columns of arrays that make up the activities of a trace."""
-        return [f"part_{index}" for index in range(len(self.columns.activities))]
-
-    @property
     def schema(self) -> str:
         """The schema of the answer: rows of traces and their counts, and one of the report and the encoded cases."""
-        parts = "".join(f"{part} array<string>, " for part in self.parts)
+        parts = "".join(f"{part} array<string>, " for part in self.columns.parts)
         return f"{_REPORT} binary, {parts}{_NUMBER} long, {_CASES} binary"
 
     def table(self, rows: pl.DataFrame) -> Table:
         """The rows as a table."""
         named = rows.rename(dict(zip(rows.columns, self.columns.names, strict=False)))
-        return Table(sorted_rows(named, self.reading).lazy(), self.columns, self.where)
+        return Table(named.lazy(), self.columns, self.where)
 
     def counted(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the answer. What is missing is left out; the driver refuses it, if it is to be refused."""
@@ -204,19 +199,19 @@ class Partition:
         ends = np.cumsum(variants.lengths(), dtype=np.int64)
         offsets = pa.array(np.concatenate([[0], ends]).astype(np.int32))
         names = [(name,) if isinstance(name, str) else name for name in variants.alphabet]
-        texts = [pa.array([name[index] for name in names], pa.string()) for index in range(len(self.parts))]
+        texts = [pa.array([name[index] for name in names], pa.string()) for index in range(len(self.columns.parts))]
         lists = [pa.ListArray.from_arrays(offsets, text.take(codes)) for text in texts]
         return self._batch(None, lists, variants.counts, None)
 
     def _said(self, report: Report, totals: Totals | None = None) -> pa.RecordBatch:
-        nothing = [pa.nulls(1, pa.list_(pa.string())) for _ in self.parts]
+        nothing = [pa.nulls(1, pa.list_(pa.string())) for _ in self.columns.parts]
         return self._batch(pickle.dumps(report), nothing, [1], None if totals is None else pickle.dumps(totals))
 
     def _batch(
         self, report: bytes | None, parts: Sequence[pa.Array], numbers: Any, cases: bytes | None
     ) -> pa.RecordBatch:
         first, last = (pa.array([content] * len(numbers), pa.binary()) for content in (report, cases))
-        names = [_REPORT, *self.parts, _NUMBER, _CASES]
+        names = [_REPORT, *self.columns.parts, _NUMBER, _CASES]
         return pa.RecordBatch.from_arrays([first, *parts, pa.array(numbers, pa.int64()), last], names=names)
 
 

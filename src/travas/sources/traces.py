@@ -14,14 +14,15 @@ from ..errors import CONFIDENTIAL, LogError
 from ..log.log import Log, Roles
 from ..log.questions import LIFECYCLE
 from .columns import Columns, cautions
-from .events import Counting, Table, conditions, unescaped
+from .events import Counting, Table, conditions, text_of, unescaped
 from .messages import available_names, left_out_note
-from .reading import ACTIVITY, TIMESTAMP, TRACE_LEVEL, Reading, by_column, number_pattern
+from .reading import ACTIVITY, TIMESTAMP, TRACE_LEVEL, Reading, by_column
 
 EVENTS_PER_FRAME = 250_000
 _PM4PY = "pm4py event log"
 _NAMELESS = "traces without a name, which may be part of one case"
-_TRACE, _EVENT = "trace", "event"  # the numbers of traces, and of events in a trace; `trace KEY` is an attribute
+_TRACE, _EVENT, _EITHER = "trace", "event", "case"
+"""The number of a trace; `trace KEY` is an attribute of traces, `event KEY` one of events, `case KEY` one of either."""
 
 
 def _of_trace(name: str) -> str:
@@ -58,7 +59,7 @@ class TraceLog:
             roles.lifecycle and _of_event(roles.lifecycle),
             {(_of_trace if name.startswith(TRACE_LEVEL) else _of_event)(name): where_of[name] for name in where_of},
             roles,
-            tuple(f"case {each.name}" if each.of == "case" else _of_event(each.name) for each in details.columns),
+            tuple(f"{_EITHER} {each.name}" if each.of == "case" else _of_event(each.name) for each in details.columns),
         )
         of_cases = [each.name for each in details.columns if each.of == "case"]
         read = dict.fromkeys((*self._columns.names, *map(_of_trace, of_cases), *map(_of_event, of_cases)))
@@ -71,7 +72,7 @@ class TraceLog:
         self._counting = Counting(reading)
         self._seen: set[str] = set()
         self._frames: list[pl.DataFrame] = []  # of cases that may have further traces
-        self._names: list[pl.DataFrame] = []
+        self._names: list[pl.Series] = []
         self._traces = self._empty = 0
         self._forget()
 
@@ -107,7 +108,6 @@ class TraceLog:
         owner = np.repeat(np.arange(len(lengths)), lengths)
         found = {_of_event(key): self._series(cells) for key, cells in zip(self.event_keys, self._events, strict=True)}
         own = {_of_trace(key): self._series(values) for key, values in zip(self.trace_keys, self._own, strict=True)}
-        self._seen |= {name for name, values in (found | own).items() if values.null_count() < len(values)}
         found |= {name: values.gather(owner) for name, values in own.items()}
         found[_TRACE] = pl.Series(owner + self._traces + 1)
         self._traces += len(lengths)
@@ -115,13 +115,12 @@ class TraceLog:
         self._forget()
         if self.is_escaped:
             found |= {name: unescaped(found[name]) for name in columns.activities}
-        for attribute, _, name in columns.attributes_read:
-            if attribute.of == "case":  # the value of the trace, or else that of its event
-                value = found[_of_trace(attribute.name)]
-                is_number = attribute.values == "number"
-                is_own = value.str.contains(number_pattern(self.reading.decimal)) if is_number else value != ""
-                found[name] = value.zip_with(is_own.fill_null(False), found[_of_event(attribute.name)])
-        rows = pl.DataFrame(found)
+        rows = pl.DataFrame(found).with_columns(  # of a case the value of its trace, or else that of its events
+            pl.coalesce(text_of(_of_trace(attribute.name)), text_of(_of_event(attribute.name))).alias(name)
+            for attribute, _, name in columns.attributes_read
+            if attribute.of == "case"
+        )
+        self._seen |= {name for name in rows.columns if rows[name].null_count() < len(rows)}
         if self.reading.duplicate_cases != "separate":
             rows = self._named(rows)
         if self.reading.duplicate_cases == "merge":
@@ -138,13 +137,12 @@ class TraceLog:
     def _named(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the events of traces with a name; note those without among the traces that are read."""
         name = self._columns.case
-        traces = rows.lazy().filter(*conditions(self._columns, self.reading)).select(_TRACE, name)
-        names = traces.unique(maintain_order=True).with_columns(pl.col(name).replace("", None)).collect()
-        if nameless := names[name].null_count():
+        traces = rows.filter(*conditions(self._columns, self.reading)).select(_TRACE, name).unique()
+        named = traces[name].replace("", None).drop_nulls()
+        if nameless := len(traces) - len(named):
             self._counting.missing[_NAMELESS, ""] += nameless
-            rows = rows.filter(pl.col(name) != "")
-        self._names.append(names.drop_nulls())
-        return rows
+        self._names.append(named)
+        return rows.filter(pl.col(name) != "")
 
     def _count(self, rows: pl.DataFrame) -> None:
         self._counting.add(Table(rows.lazy(), self._columns, self.where))
@@ -157,8 +155,12 @@ class TraceLog:
             self._count(pl.concat(self._frames))
         if self.stray:
             self._counting.missing["events outside any trace, so without a case", ""] += self.stray
-        if self.reading.duplicate_cases == "fail":
-            self._check_names()
+        if self.reading.duplicate_cases == "fail" and pl.concat(self._names).is_duplicated().any():
+            raise LogError(
+                f"{self.where}: several traces have the same name; set duplicate_cases to 'merge' if they are one case, or to "
+                f"'separate' if they are different cases {CONFIDENTIAL}",
+                field="duplicate_cases",
+            )
         if self._counting.missing[_NAMELESS, ""]:
             self._counting.remedy += ", or set duplicate_cases to 'separate' if every trace is a case"
         notes = self._unseen()
@@ -168,38 +170,20 @@ class TraceLog:
         names = sorted({LIFECYCLE} & self.of_event) + sorted(self.of_trace)
         return self._counting.variants(notes, cautions(self.reading, names))
 
-    def _check_names(self) -> None:
-        names, name = pl.concat(self._names), self._columns.case
-        if names[name].n_unique() == names.height:
-            return
-        second = names.filter(~pl.col(name).is_first_distinct()).row(0, named=True)
-        first = int(names.filter(pl.col(name) == second[name])[_TRACE][0])
-        raise LogError(
-            f"{self.where}: traces {first:,} and {second[_TRACE]:,} have the same name; set duplicate_cases to 'merge' if "
-            f"they are one case, or to 'separate' if they are different cases {CONFIDENTIAL}",
-            field="duplicate_cases",
-        )
-
     def _unseen(self) -> list[str]:
         """Return notes about attributes that nothing has."""
         columns, notes = self._columns, []
         wanted = [*((name, "activity") for name in columns.activities), (columns.timestamp, "timestamp")]
         wanted += [(columns.case, "case")] if self.reading.case else []
         wanted += [(columns.unit, "unit"), *((name, "where") for name in columns.where), (columns.ties, "ties")]
+        wanted += [(name, "attributes") for name in columns.attribute_columns]
+        present = {_TRACE: self.of_trace, _EVENT: self.of_event, _EITHER: self.of_trace | self.of_event}
         for name, role in wanted:
             kind, _, key = (name or _TRACE).partition(" ")
-            if key and name not in self._seen and (found := self.of_trace if kind == _TRACE else self.of_event):
-                notes.append(f"no {kind} has the attribute {key!r} for the {role}; {_available(found, 10, key)}")
-        for column in columns.details.columns:
-            if not {_of_event(column.name), *([_of_trace(column.name)] if column.of == "case" else [])} & self._seen:
-                present = self.of_event | (set() if column.of == "event" else self.of_trace)
-                hint = _available(present, 30, column.name)
-                notes.append(f"no {column.of} has the attribute {column.name!r}: it is missing everywhere; {hint}")
+            if key and name not in self._seen and (found := present[kind]):
+                names = sorted(found, key=lambda each: (":" not in each, each))
+                notes.append(f"no {kind} has the attribute {key!r} for the {role}; {available_names(names, 10, key)}")
         return notes
-
-
-def _available(names: set[str], most: int, missing: str) -> str:
-    return available_names(sorted(names, key=lambda name: (":" not in name, name)), most, missing)
 
 
 def read_pm4py_log(source: Any, reading: Reading) -> Log:

@@ -15,7 +15,7 @@ from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..outputs.guarantee_file import describe
 from ..releases.release import SEGMENT, check_frequencies, kind_of, name_of
-from ..sources.reading import implied_assumptions
+from ..sources.reading import BY_QUERY
 from ..sources.release_json import texts_of
 from ..trusted.guarantee import Standing
 from .opened import check_digest, load, stated_reading
@@ -75,7 +75,7 @@ def verify(guarantee: str | Path, release: str | Path | None = None) -> Verified
         for rule in facts["abstractions"]:
             Abstraction.from_json(rule)
         assumptions = texts_of(facts.get("assumptions", []))
-        implied = () if reading is None else implied_assumptions(described)
+        implied = () if reading is None else (*([BY_QUERY] if described["query"] else ()), *reading.assumptions)
     except (ParameterError, LogError) as error:
         raise inconsistent(error) from None
     except (KeyError, TypeError, AttributeError, ValueError):

@@ -16,7 +16,7 @@ import polars.selectors as cs
 from ...errors import number_of
 from ..columns import candidates, is_name_type, person_columns, plain, recognised
 from ..instants import TIME, ZONED
-from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, spellings
+from ..reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS
 from .diagnosis import Findings
 from .time_formats import meanings, times_of
 
@@ -186,7 +186,7 @@ class TableExamination:
         if not ends:
             self.found.note("lifecycle", f"column {name!r}: {shown}; all events are read")
             return
-        if name == standard and set(ends) <= {*spellings("complete")}:
+        if name == standard and {each.lower() for each in ends} <= {"complete"}:
             field, value = "lifecycle", "'complete' (or 'pairs', for service times)"
             self.found.propose(lifecycle="complete")
         else:
