@@ -109,7 +109,7 @@ def _least(composed: Callable[[Fraction], Fraction], total: Fraction, delta: Fra
 
 
 def twelve() -> None:
-    spendings = [Spending("optimal", EPSILON, DELTA)] * RELEASES
+    spendings = [Spending.of(travas.Optimal(EPSILON, DELTA))] * RELEASES
     composed = compose(spendings)
     epsilon, delta = basic(spendings)
     print(f"    twelve releases at ε = 0.2, δ = 1e-7: basic total ε = {float(epsilon)}, δ = {float(delta):.3g}")

@@ -93,7 +93,8 @@ def patients(column: str) -> Mechanism:
 
 def test_the_columns_of_one_unit_add_up(book: Ledger) -> None:
     """Exports name the column of a patient differently; the cost for one patient is the sum over all of them."""
-    book.create_budget("hospital", epsilon=3, delta="1e-5", unit_name="patient")
+    book.create_budget("hospital", epsilon=3, delta="1e-5")
+    book.name_unit("hospital", "patient")
     book.charge(Entry.of("hospital", "/data/a.csv", patients("Patient"), "visit"))
     with pytest.raises(
         BudgetError, match="travas budget create hospital --unit-name patient --unit-columns Patientennummer"

@@ -48,7 +48,7 @@ def test_twelve_months_cost_as_much_as_one(charge: Callable[..., Ledger]) -> Non
     account = charge(*map(month, range(1, 13))).account("hospital")
     assert account.spent == (Fraction(1), Fraction("1e-6"))
     assert account.left == (Fraction(1), Fraction("1e-6"))
-    assert [entry.as_json()["period"] for entry in account.entries] == [f"2026-{n:02}" for n in range(1, 13)]
+    assert [entry.as_json()["period"]["name"] for entry in account.entries] == [f"2026-{n:02}" for n in range(1, 13)]
 
 
 @pytest.mark.parametrize(

@@ -82,13 +82,13 @@ def test_a_budget_that_is_spent_refuses_by_its_rule(book: Ledger, rule: Any, wor
     with pytest.raises(BudgetError, match=words):
         charge(book, "x", mechanism("optimal", 1, "1e-6"))
     if rule == "exact":
-        assert book.account("x").left is None and "used of 1e-6 at ε = 1" in book.account("x").remainder
+        assert book.account("x").left is None and "used of ε = 1, δ = 1e-6" in book.account("x").remainder
 
 
 def test_exact_composition_accepts_whatever_the_sum_accepts() -> None:
     budget = Budget(Fraction(1), Fraction(1, 10**15), "exact")  # below what floating point can tell
-    assert budget.allows([Spending("optimal", Fraction(1, 2), Fraction(1, 2 * 10**15))] * 2)
-    assert not budget.allows([Spending("optimal", Fraction(1, 2), Fraction(1, 2 * 10**15))] * 3)
+    half = Spending.of(mechanism("optimal", "1/2", Fraction(1, 2 * 10**15)))
+    assert budget.allows([half] * 2) and not budget.allows([half] * 3)
 
 
 @pytest.mark.parametrize("budget", [None, Budget(Fraction(10), Fraction(1, 10))])
@@ -103,7 +103,7 @@ def test_units_and_cases_that_do_not_add_up_are_refused(budget: Budget | None) -
     account = Account("x", budget, (entry,))
     account.admit(release(PrivacyUnit(), "visit"))
     with pytest.raises(
-        BudgetError, match="its releases have the unit 'case', this one has 'patient'; .* use no unit and no max_cases"
+        BudgetError, match="its releases have the unit 'case', this one has 'patient'; .* use the unit of the earlier"
     ) as refused:
         account.admit(release(PrivacyUnit("patient", 3), "visit"))
     assert refused.value.field == "unit"

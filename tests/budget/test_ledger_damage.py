@@ -22,7 +22,8 @@ ONE = mechanism("optimal", 1, "1e-6")
 def small(tmp_path: Path) -> Path:
     """Every kind of record, with and without names."""
     book = Ledger(tmp_path / "small.db")
-    book.create_budget("hospital", epsilon=20, delta="1e-4", unit_name="patient")
+    book.create_budget("hospital", epsilon=20, delta="1e-4")
+    book.name_unit("hospital", "patient")
     book.create_account("clinic")
     persons = mechanism("optimal", 1, "1e-6", unit=PrivacyUnit("Patient", 3))
     for _ in range(3):

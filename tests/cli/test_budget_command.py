@@ -26,7 +26,9 @@ def test_budgets_on_the_command_line(travas: Run, small_csv: Path, tmp_path: Pat
     shown = json.loads(travas("budget", "show", "hospital", "--json").out)["datasets"][0]
     assert shown["releases"] == 2 and shown["left"] == {"epsilon": "0", "delta": "0"}
     history = json.loads(travas("budget", "show", "--history", "--json").out)["charges"]
-    assert [charge["number"] for charge in history] == [1, 2] and history[0]["minimum_cases"] == 1
+    assert [charge["number"] for charge in history] == [1, 2] and history[0]["spending"]["description"][
+        "minimum_cases"
+    ] == 1
     assert "hospital" in travas("budget", "show", "--history").out and "hospital" in travas("budget", "show").out
     assert "similar names: 'hospital'" in travas("budget", "show", "hopsital").err
 

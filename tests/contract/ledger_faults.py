@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ def race(directory: Path, processes: int, composition: Any) -> Counter[str]:
     ledger, affordable = directory / "ledger.db", processes
     if composition != "none":  # else all create the ledger at once as well
         made = travas.Ledger(ledger).create_budget("data", epsilon="3.6", delta="0.01", composition=composition)
-        spending = Spending("optimal", Fraction(1, 2), Fraction(1, 10**6))
+        spending = Spending.of(travas.Optimal("1/2", "1e-6"))
         affordable = max(n for n in range(processes) if made.budget and made.budget.allows([spending] * n))
     starting, start = os.pipe()
     for number in range(processes):

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from fractions import Fraction
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -149,9 +150,9 @@ def test_a_ladder_is_read_rung_by_rung(suffix: str, frequencies: Any, tmp_path: 
 STRICT = package.Policy(
     "Strict",
     (
-        PolicyRule("epsilon_per_release", "0.1", "small"),
-        PolicyRule("delta_per_release", "1e-3", "small"),
-        PolicyRule("epsilon_per_year", 4, "small"),
+        PolicyRule("epsilon_per_release", Fraction("0.1"), "small"),
+        PolicyRule("delta_per_release", Fraction("1e-3"), "small"),
+        PolicyRule("epsilon_per_year", Fraction(4), "small"),
         PolicyRule("reason", True, "why"),
         PolicyRule("sign_off", True, "who"),
     ),

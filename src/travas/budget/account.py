@@ -39,13 +39,8 @@ class Budget:
     composition: CompositionRule = attrs.field(default="basic", validator=one_of(CompositionRule))
     span: BudgetSpan = attrs.field(default="all", validator=one_of(BudgetSpan))
 
-    @property
-    def total(self) -> tuple[Fraction, Fraction]:
-        """(ε, δ)."""
-        return self.epsilon, self.delta
-
     def __str__(self) -> str:
-        return numbers(*self.total)
+        return numbers(self.epsilon, self.delta)
 
     def delta_used(self, spendings: Iterable[Spending]) -> Fraction:
         """Return an upper bound of the δ of these releases together, at the ε and composition of the budget.
@@ -138,26 +133,9 @@ class Entry:
         """
         return cls(dataset, Spending.of(mechanism), location, case or None, period, approval)
 
-    def as_json(self) -> dict[str, int | str | None]:
-        """Return all fields. The location is only for the owner of the ledger."""
-        unit, approval = self.spending.unit, attrs.asdict(self.approval)
-        return {
-            "number": self.number,
-            "time": self.time,
-            "dataset": self.dataset,
-            "location": readable(self.location) or None,
-            "mechanism": self.spending.mechanism,
-            **as_plain((self.spending.epsilon, self.spending.delta)),
-            "unit": unit.name,
-            "max_cases": unit.max_cases,
-            "case": self.case,
-            "period": None if self.period is None else self.period.name,
-            "minimum_cases": self.spending.description.get("minimum_cases"),
-            "standing": str(self.spending.standing),
-            "software": self.software,
-            **{name: text or None for name, text in approval.items()},
-            "policy": None if self.policy is None else self.policy["name"],
-        }
+    def as_json(self) -> dict[str, Any]:
+        """Return all fields as plain values. The location is only for the owner of the ledger."""
+        return {**plain(self), "location": readable(self.location) or None}
 
 
 @dataclass(frozen=True)
@@ -255,8 +233,8 @@ class Account:
         span = " in this year" if self.budget.span == "year" else ""
         if self.left is not None:
             return f"{numbers(*self.left)} left of {self.budget}{span}"
-        used, (epsilon, delta) = rounded_up(self.delta_used or Fraction(0), 4), map(as_text, self.budget.total)
-        return f"δ = {used} used of {delta} at ε = {epsilon}, exactly composed{span}"
+        used = rounded_up(self.delta_used or Fraction(0), 4)
+        return f"δ = {used} used of {self.budget}, exactly composed{span}"
 
     def as_json(self) -> dict[str, Any]:
         """Return what was spent and what is left, as plain values. The location is only for the owner of the ledger."""
@@ -341,9 +319,7 @@ class Account:
         before, now = earlier.spending.unit, release.spending.unit
         why = "its releases have the {} {!r}, this one has {!r}; such guarantees do not compose"
         if before.name != now.name:
-            remedy = (
-                f"use {'no unit and no max_cases' if before.is_case else f'unit={before.name!r}'}, or another data set"
-            )
+            remedy = "use the unit of the earlier releases, or another data set"
             if self.dataset is not None and not before.is_case and not now.is_case:
                 remedy += f"; if both identify the same persons, run {_naming_command(self, 'person', now.name)}"
             return self._refused(why.format("unit", before.name, now.name), remedy, "unit")

@@ -13,16 +13,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import ParameterError, VerificationError
 from ..log.log import Roles
-from ..log.plain import plain
 from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..sources.reading import Reading
@@ -37,15 +36,14 @@ if TYPE_CHECKING:
 class Spending:
     """The cost of one release for one unit, sufficient to rebuild its mechanism.
 
-    `standing` is that of a charged release; None for a planned one. `description` is what `Mechanism.describe()` returned;
-    where it disagrees with the standing, the worst case is assumed.
+    `description` is what `Mechanism.describe()` returned; where no mechanism can be built from it, the worst case is assumed.
     """
 
     mechanism: str
     epsilon: Fraction
     delta: Fraction
     unit: PrivacyUnit = ONE_CASE
-    standing: Standing | None = None
+    standing: Standing = Standing.PROVEN
     description: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
@@ -57,24 +55,15 @@ class Spending:
 
     def losses(self) -> Losses:
         """Return what one unit changes: as the mechanism states it, or that (ε, δ) is all that is known."""
-        if self.standing is Standing.NOT_ESTABLISHED:
-            return (Step(self.epsilon, self.delta),)
-        unit = plain(self.unit)
-        charged = {"mechanism": self.mechanism, "epsilon": self.epsilon, "delta": self.delta, "unit": unit}
-        described = json.dumps({**self.description, **charged}, default=str, sort_keys=True)
-        return _losses(described, is_charged=self.standing is not None)
+        if self.standing is not Standing.NOT_ESTABLISHED:
+            with suppress(ParameterError, VerificationError):  # a required option was not recorded, or another table
+                return _losses(json.dumps(self.description, sort_keys=True))
+        return (Step(self.epsilon, self.delta),)
 
 
 @lru_cache(maxsize=256)
-def _losses(description: str, *, is_charged: bool) -> Losses:
-    described = json.loads(description)
-    try:
-        mechanism = from_description(described)
-        if is_charged or mechanism.guarantee().standing is not Standing.NOT_ESTABLISHED:
-            return mechanism.losses()
-    except (ParameterError, VerificationError):  # a required option was not recorded, or another table
-        pass
-    return (Step(Fraction(described["epsilon"]), Fraction(described["delta"])),)
+def _losses(description: str) -> Losses:
+    return from_description(json.loads(description)).losses()
 
 
 def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:
@@ -137,7 +126,7 @@ class ChargedPeriod:
 
     def conflict(self, earlier: ChargedPeriod) -> str | None:
         """Return why the releases of both periods do not compose; None if they do."""
-        if changed := self.changed_rules(earlier):
+        if self.rule != earlier.rule and (changed := self.changed_rules(earlier)):
             return (
                 f"the rule by which cases are closed has changed since the period {earlier.name} ({', '.join(changed)}); "
                 "a case could be counted in two periods"
@@ -154,14 +143,9 @@ class ChargedPeriod:
     def changed_rules(self, earlier: ChargedPeriod) -> list[str]:
         """Return what differs between the rules of two periods."""
         names = self.rule.keys() | earlier.rule.keys()
-        changed = sorted(each for each in names if self.rule.get(each, _MISSING) != earlier.rule.get(each, _MISSING))
-        if _COLUMNS in changed and (_COLUMNS in self.rule) != (_COLUMNS in earlier.rule):
-            changed.remove(_COLUMNS)  # they are compared once they are known
-        return changed
-
-
-_MISSING = object()
-_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+        if not (_COLUMNS in self.rule and _COLUMNS in earlier.rule):
+            names.discard(_COLUMNS)  # they are compared once they are known
+        return sorted(each for each in names if self.rule.get(each) != earlier.rule.get(each))
 
 
 def alternatives(charges: Sequence[Entry]) -> list[list[Spending]]:
@@ -184,17 +168,4 @@ def alternatives(charges: Sequence[Entry]) -> list[list[Spending]]:
 def disjoint_spans(charges: Sequence[Entry]) -> set[Span]:
     """Return the periods whose cases are counted in no other one: all follow one rule, and they overlap no other."""
     periods = [each.period for each in charges if each.period is not None and each.spending.unit.is_case]
-    rules: list[ChargedPeriod] = []
-    for period in periods:
-        if all(period.rule != other.rule for other in rules):
-            rules.append(period)
-    if any(one.changed_rules(other) for one, other in combinations(rules, 2)):
-        return set()
-    spans = sorted({period.span for period in periods})
-    latest_ends = [_FIRST, *accumulate((end for _, end in spans), max)]  # of all that start before a span
-    next_starts = [*(start for start, _ in spans[1:]), _LAST]
-    return {
-        (start, end)
-        for (start, end), latest_end, next_start in zip(spans, latest_ends, next_starts, strict=False)
-        if latest_end <= start and end <= next_start
-    }
+    return {one.span for one in periods if all(one.conflict(other) is None for other in periods)}

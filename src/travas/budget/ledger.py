@@ -42,10 +42,8 @@ def default_path() -> Path:
     """Return `TRAVAS_LEDGER`, or `travas/ledger.db` in the user's data directory."""
     if path := os.environ.get("TRAVAS_LEDGER"):
         return Path(path)
-    try:
-        base = data_directory()
-    except RuntimeError:
-        raise LedgerError("there is no home directory for the ledger; set TRAVAS_LEDGER", field="ledger") from None
+    if not (base := data_directory()).is_absolute():
+        raise LedgerError("there is no home directory for the ledger; set TRAVAS_LEDGER", field="ledger")
     return base / "travas" / "ledger.db"
 
 
@@ -217,17 +215,16 @@ class Ledger:
         """
         return cls.default() if os.environ.get("TRAVAS_LEDGER") else None
 
-    def create_account(self, dataset: str, *, unit_name: str | None = None) -> Account:
+    def create_account(self, dataset: str) -> Account:
         """Create a data set without a budget: its releases are recorded but not limited.
 
         Args:
             dataset: Its name. One that differs from an existing name only in case or width is refused.
-            unit_name: What its persons are called, such as `patient`: see `name_unit`.
 
         Returns:
             The empty account.
         """
-        return self._create(dataset, None, unit_name)
+        return self._create(dataset, None)
 
     def create_budget(
         self,
@@ -237,7 +234,6 @@ class Ledger:
         delta: Number,
         composition: CompositionRule = "basic",
         span: BudgetSpan = "all",
-        unit_name: str | None = None,
     ) -> Account:
         """Set the budget of a data set, once. The data set is created if it does not exist.
 
@@ -247,16 +243,14 @@ class Ledger:
             delta: δ that all releases together may spend.
             composition: `basic` adds ε and δ; `exact` composes the privacy losses of releases fixed in advance.
             span: `year` for a budget of every calendar year (UTC); what was spent in different years adds up.
-            unit_name: What its persons are called, such as `patient`: see `name_unit`.
 
         Returns:
             The account.
         """
-        budget = Budget(epsilon, delta, composition, span)
-        return self._create(dataset, budget, unit_name)
+        return self._create(dataset, Budget(epsilon, delta, composition, span))
 
-    def _create(self, dataset: str, budget: Budget | None, unit_name: str | None) -> Account:
-        name, unit = check_name(dataset), None if unit_name is None else _checked_unit(unit_name)
+    def _create(self, dataset: str, budget: Budget | None) -> Account:
+        name = check_name(dataset)
         with self._locked() as ledger:
             book = Book(ledger.records)
             if name not in book.names:
@@ -269,8 +263,6 @@ class Ledger:
             if budget is not None:
                 _check_new_budget(book.account(name))
                 ledger.append({"kind": "budget", "time": now(), "dataset": name, "budget": plain(budget)})
-            if unit is not None:
-                _name_unit(ledger, name, unit, ())
             return Book(ledger.records).account(name)
 
     def name_unit(self, dataset: str, unit_name: str, columns: Iterable[str] = ()) -> Account:
@@ -286,11 +278,22 @@ class Ledger:
         Returns:
             The account.
         """
-        unit, more = _checked_unit(unit_name), [check_name(name, "columns") for name in columns]
+        unit, more = check_name(unit_name, "unit_name"), [check_name(name, "columns") for name in columns]
+        if unit == "case":
+            raise ParameterError(
+                "unit_name is 'case', which needs no name; use the noun for a person", field="unit_name"
+            )
         with self._locked() as ledger:
-            name = Book(ledger.records).name(dataset, self.path)
-            _name_unit(ledger, name, unit, more)
-            return Book(ledger.records).account(name)
+            book = Book(ledger.records)
+            there = book.account(book.name(dataset, self.path))
+            if there.unit is not None and there.unit.name != unit:
+                why = f"its unit is already called {there.unit.name!r}; use that name"
+                raise ParameterError(f"{dataset}: {why}", field="unit_name")
+            if any(entry.spending.unit.is_case for entry in there.entries):
+                why = f"its releases protect single cases; use another data set for releases that protect one {unit}"
+                raise ParameterError(f"{dataset}: {why}", field="unit_name")
+            ledger.append({"kind": "unit", "time": now(), "dataset": there.dataset, "name": unit, "columns": more})
+            return Book(ledger.records).account(str(there.dataset))
 
     def check(self, release: Entry) -> Account:
         """Raise the error that `charge` would raise. Nothing is charged.
@@ -319,17 +322,15 @@ class Ledger:
         Returns:
             The account after the charge.
         """
-        with open_ledger(self.path) as ledger:
-            self._admitted(ledger, release)  # slow imports come before the lock
-            with ledger.locked():
-                account = self._admitted(ledger, release)
-                if policy is not None:
-                    policy.check(release, account)
-                number, rules = len(Book(ledger.records).entries) + 1, None if policy is None else policy.describe()
-                charged = replace(release, number=number, time=now(), dataset=account.dataset, policy=rules)
-                ledger.append({"kind": "charge", "charge": plain(charged)})
-                book = Book(ledger.records)  # before the end of the transaction: if it fails, nothing is charged
-                return book.at(str(release.location)) if account.dataset is None else book.account(account.dataset)
+        with self._locked() as ledger:
+            account = self._admitted(ledger, release)
+            if policy is not None:
+                policy.check(release, account)
+            number, rules = len(Book(ledger.records).entries) + 1, None if policy is None else plain(policy)
+            charged = replace(release, number=number, time=now(), dataset=account.dataset, policy=rules)
+            ledger.append({"kind": "charge", "charge": plain(charged)})
+            book = Book(ledger.records)  # before the end of the transaction: if it fails, nothing is charged
+            return book.at(str(release.location)) if account.dataset is None else book.account(account.dataset)
 
     def account(self, dataset: str) -> Account:
         """Return what a data set may spend and has spent.
@@ -384,24 +385,3 @@ def _check_new_budget(account: Account) -> None:
 
 def _taken(name: str, why: str) -> ParameterError:
     return ParameterError(f"{name}: {why}; use another name", field="dataset")
-
-
-def _checked_unit(unit_name: str) -> str:
-    if (name := check_name(unit_name, "unit_name")) == "case":
-        raise ParameterError("unit_name is 'case', which needs no name; use the noun for a person", field="unit_name")
-    return name
-
-
-def _name_unit(ledger: OpenLedger, dataset: str, unit_name: str, columns: Iterable[str]) -> None:
-    """Record the unit name of a data set, and more columns. Its releases must be for persons."""
-    there = Book(ledger.records).account(dataset)
-    if there.unit is not None and there.unit.name != unit_name:
-        raise ParameterError(
-            f"{dataset}: its unit is already called {there.unit.name!r}; use that name", field="unit_name"
-        )
-    if any(entry.spending.unit.is_case for entry in there.entries):
-        raise ParameterError(
-            f"{dataset}: its releases protect single cases; use another data set for releases that protect one {unit_name}",
-            field="unit_name",
-        )
-    ledger.append({"kind": "unit", "time": now(), "dataset": dataset, "name": unit_name, "columns": list(columns)})

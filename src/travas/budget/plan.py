@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -93,7 +94,9 @@ def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) 
     """Return the largest ε of a release at δ = `each`, to three digits, such that all releases fit."""
 
     def fits(size: Fraction, **precision: int) -> bool:
-        return compose([Spending("optimal", size, each)] * releases, **precision)(epsilon) <= delta
+        with suppress(ParameterError):  # `optimal` does not support them
+            return compose([Spending.of(Optimal(size, each))] * releases, **precision)(epsilon) <= delta
+        return False
 
     low, high = epsilon / releases, min(epsilon, MAX_EPSILON)
     while high - low > low / 2000:

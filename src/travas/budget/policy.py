@@ -5,63 +5,35 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import attrs
+from ..errors import BudgetError, ParameterError, PolicyError, shown
+from ..trusted.numbers import as_text, exact
+from .account import Account, Budget, Entry, now
 
-from ..errors import BudgetError, ParameterError, PolicyError, one_of, shown
-from ..log.plain import plain
-from ..trusted.numbers import Number, as_text, exact
-from .account import Account, Entry, is_text, now
-
-_LIMITS = {
-    "epsilon_per_release": ("ε", "release"),
-    "delta_per_release": ("δ", "release"),
-    "epsilon_per_year": ("ε", "year"),
-    "delta_per_year": ("δ", "year"),
+RULES = {
+    "epsilon_per_release": "at_most",
+    "delta_per_release": "at_most",
+    "epsilon_per_year": "at_most",
+    "delta_per_year": "at_most",
+    "units": "allowed",
+    "mechanisms": "allowed",
+    "reason": "required",
+    "sign_off": "required",
 }
-"""The number that a rule limits, and whose: that of a release, or of all releases of a year."""
+"""The rules that a policy can have, and the key of their value in a policy file."""
 
 _YEARLY = ("epsilon_per_year", "delta_per_year")
 _PARAMETERS = {"units": "unit", "mechanisms": "mechanism", "reason": "reason", "sign_off": "signed_off_by"}
 """The parameter that a rule is about, if it limits no number."""
 
-RULES = {
-    **dict.fromkeys(_LIMITS, "at_most"),
-    **dict.fromkeys(("units", "mechanisms"), "allowed"),
-    **dict.fromkeys(("reason", "sign_off"), "required"),
-}
-"""The rules that a policy can have, and the key of their value in a policy file."""
 
-_VALUES = {
-    "at_most": (Fraction, "a number, such as 0.5"),
-    "allowed": (tuple, "a list of names"),
-    "required": (bool, "true or false"),
-}
-
-
-def _value(value: Number | Sequence[str] | bool) -> Fraction | tuple[str, ...] | bool:
-    """Lists become tuples and numbers exact; whether the rule needs such a value is checked afterwards."""
-    if isinstance(value, list) and all(isinstance(name, str) for name in value):
-        return tuple(value)
-    with suppress(ParameterError):
-        return exact(value, "value")  # type: ignore[arg-type]
-    return value  # type: ignore[return-value]
-
-
-def _check_value(rule: PolicyRule, _: object, value: Any) -> None:
-    kind, expected = _VALUES[RULES[rule.name]]
-    if not isinstance(value, kind):
-        raise ParameterError(f"{RULES[rule.name]} is {shown(value)}; use {expected}", field="value")
-
-
-@attrs.frozen
+@dataclass(frozen=True)
 class PolicyRule:
     """One rule and its own explanation.
 
@@ -72,10 +44,10 @@ class PolicyRule:
         source: Where that comes from.
     """
 
-    name: str = attrs.field(validator=one_of(RULES))
-    value: Fraction | tuple[str, ...] | bool = attrs.field(converter=_value, validator=_check_value)
-    because: str = attrs.field(validator=is_text)
-    source: str = attrs.field(default="", validator=is_text)
+    name: str
+    value: Fraction | tuple[str, ...] | bool
+    because: str
+    source: str = ""
 
     @property
     def text(self) -> str:
@@ -84,12 +56,11 @@ class PolicyRule:
             return f"a {self.name.replace('_', '-')} is required"
         if isinstance(self.value, tuple):
             return f"{self.name}: only {', '.join(self.value)}"
-        symbol, span = _LIMITS[self.name]
-        return f"{symbol} per {span}: at most {as_text(self.value)}"
+        parameter, _, span = self.name.split("_")
+        return f"{_SYMBOLS[parameter]} per {span}: at most {as_text(self.value)}"
 
-    def describe(self) -> dict[str, Any]:
-        """Return the rule as plain values, for the report."""
-        return {"rule": self.name, "value": plain(self.value), "because": self.because, "source": self.source}
+
+_SYMBOLS = {"epsilon": "ε", "delta": "δ"}
 
 
 @dataclass(frozen=True)
@@ -128,19 +99,8 @@ class Policy:
         """
         if path := os.environ.get("TRAVAS_POLICY"):
             return cls.load(Path(path))
-        try:
-            usual = data_directory() / "travas" / "policy.toml"
-        except RuntimeError:  # there is no home directory
-            return None
-        try:
-            present = usual.exists()
-        except OSError as error:  # there may be one: a release without its rules would be against them
-            raise ParameterError(
-                f"{usual}: cannot determine whether there is a policy ({error.strerror}); change the permissions of the folder, "
-                "or set TRAVAS_POLICY",
-                field="policy",
-            ) from None
-        return cls.load(usual) if present else None
+        usual = data_directory() / "travas" / "policy.toml"
+        return cls.load(usual) if usual.exists() else None
 
     @classmethod
     def applying(cls, stated: Policy | None) -> Policy | None:
@@ -152,12 +112,9 @@ class Policy:
         Returns:
             The policy; None if there is none.
         """
-        usual = cls.of_organisation()
-        if stated is None or usual is None:
-            return stated if usual is None else usual
-        more = tuple(rule for rule in stated.rules if rule not in usual.rules)
-        names = dict.fromkeys((usual.name, stated.name))
-        return cls(" and ".join(names), (*usual.rules, *more))
+        policies = [policy for policy in (cls.of_organisation(), stated) if policy is not None]
+        rules = dict.fromkeys(rule for policy in policies for rule in policy.rules)
+        return cls(" and ".join(dict.fromkeys(policy.name for policy in policies)), tuple(rules)) if policies else None
 
     def check(self, release: Entry, account: Account | None) -> None:
         """Raise PolicyError if a release breaks rules, with the explanations of all; BudgetError if a sum is spent.
@@ -178,23 +135,20 @@ class Policy:
         error = BudgetError if is_spent else PolicyError
         raise error(f"policy {self.name!r}: {words}", field=field, other_fields=tuple(others))
 
-    def describe(self) -> dict[str, Any]:
-        """Return the policy as plain values, for the report.
-
-        Returns:
-            The values by name.
-        """
-        return {"name": self.name, "rules": [rule.describe() for rule in self.rules]}
-
 
 def _rule(where: str, name: str, content: Any) -> PolicyRule:
-    table = check_keys(where, content, (RULES[name], "because", "source"))
-    if RULES[name] not in table or not table.get("because"):
-        raise ParameterError(f"{where}: {RULES[name]} and because are required: every rule states its reason")
-    try:
-        return PolicyRule(name, table[RULES[name]], table["because"], table.get("source", ""))
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from None
+    key = RULES[name]
+    table = check_keys(where, content, (key, "because", "source"))
+    because, source = (value_of(where, table, each, str) or "" for each in ("because", "source"))
+    if key not in table or not because:
+        raise ParameterError(f"{where}: {key} and because are required: every rule states its reason")
+    if key == "at_most":
+        return PolicyRule(name, exact(table[key], f"{where}: {key}"), because, source)
+    if key == "allowed":
+        return PolicyRule(name, tuple(value_of(where, table, key, list)), because, source)
+    if table[key] is not True:
+        raise ParameterError(f"{where}: {key} is {shown(table[key])}; use true, or remove the rule")
+    return PolicyRule(name, True, because, source)
 
 
 def _field(rule: PolicyRule, account: Account | None) -> str:
@@ -215,39 +169,40 @@ def problem_of(rule: PolicyRule, release: Entry, account: Account | None) -> str
         return f"{_PARAMETERS[rule.name]} is {fact!r}" if names.isdisjoint(rule.value) else ""
     if isinstance(rule.value, bool):
         field = _PARAMETERS[rule.name]
-        return f"{field} is empty" if rule.value and not getattr(release.approval, field).strip() else ""
-    (symbol, span), year = _LIMITS[rule.name], ""
-    epsilon, delta = cost.epsilon, cost.delta
-    if span == "year":
+        return "" if getattr(release.approval, field).strip() else f"{field} is empty"
+    spent, year = {"epsilon": cost.epsilon, "delta": cost.delta}, ""
+    if rule.name in _YEARLY:
         if account is None:
             return "the release is not charged, so the sum of a year is not known; set ledger"
-        epsilon, delta = account.of_year(release.time or now()).after(release).spent
-        year = " together with the earlier releases of this year"
-    value = epsilon if symbol == "ε" else delta
-    return "" if value <= rule.value else f"{symbol} is {as_text(value)}{year}"
+        total = account.of_year(release.time or now()).after(release).spent
+        spent, year = dict(zip(spent, total, strict=True)), " together with the earlier releases of this year"
+    parameter = rule.name.partition("_")[0]
+    value = spent[parameter]
+    return "" if value <= rule.value else f"{_SYMBOLS[parameter]} is {as_text(value)}{year}"
 
 
 def left_this_year(account: Account) -> tuple[Fraction, Fraction] | None:
     """Return what a budget per year and the policy of the organisation leave of this calendar year; None without limits."""
-    limits = [account.left] if account.left is not None and account.budget and account.budget.span == "year" else []
-    policy, (epsilon, delta) = Policy.of_organisation(), account.this_year.spent
-    yearly = {rule.name: rule.value for rule in policy.rules if isinstance(rule.value, Fraction)} if policy else {}
+    budgets = [account.budget] if account.budget is not None and account.budget.span == "year" else []
+    policy = Policy.of_organisation()
+    yearly: dict[str, Any] = {rule.name: rule.value for rule in policy.rules} if policy else {}
     if set(_YEARLY) <= set(yearly):
-        left = yearly["epsilon_per_year"] - epsilon, yearly["delta_per_year"] - delta
-        limits.append((max(left[0], Fraction(0)), max(left[1], Fraction(0))))
-    return (min(pair[0] for pair in limits), min(pair[1] for pair in limits)) if limits else None
+        budgets.append(Budget(yearly["epsilon_per_year"], yearly["delta_per_year"], span="year"))
+    lefts = [left for budget in budgets if (left := replace(account, budget=budget).left) is not None]
+    return (min(epsilon for epsilon, _ in lefts), min(delta for _, delta in lefts)) if lefts else None
 
 
 def data_directory() -> Path:
-    """Return the user's data directory. Raises RuntimeError if there is no home directory."""
+    """Return the user's data directory; a relative path if there is no home directory."""
     folder = Path(os.environ.get("XDG_DATA_HOME") or "")
     if folder.is_absolute():
         return folder
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111, Path.home() raises RuntimeError if there is none
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    return Path.home() / ".local" / "share"
+        return home / "Library" / "Application Support"
+    return home / ".local" / "share"
 
 
 # -------------------------------------------------------------------------- TOML files, of policies and of projects

@@ -51,14 +51,14 @@ def create(
         raise ParameterError("a budget needs --epsilon and --delta; to record releases without a limit, set --no-limit")
     ledger = existing_ledger(project) if only_names else project.ledger()
     if no_limit:
-        account = ledger.create_account(name, unit_name=unit_name)
+        account = ledger.create_account(name)
     elif not only_names:
         span: BudgetSpan = "year" if per_year else "all"
         rule = cast("CompositionRule", composition)  # checked by the ledger
         values = {"epsilon": project.required("epsilon"), "delta": project.required("delta")}
-        account = ledger.create_budget(name, **values, composition=rule, span=span, unit_name=unit_name)
-    if unit_columns or only_names:
-        account = ledger.name_unit(name, str(unit_name), unit_columns or ())
+        account = ledger.create_budget(name, **values, composition=rule, span=span)
+    if unit_name is not None:
+        account = ledger.name_unit(name, unit_name, unit_columns or ())
     _print_accounts([account], as_json)
 
 
@@ -82,7 +82,9 @@ def show(
         return
     charges = [entry.as_json() for entry in (book.history() if name is None else accounts[0].entries)]
     shown = [
-        charge | {"time": str(charge["time"])[:16], "dataset": charge["dataset"] or charge["location"]}
+        {**charge, **charge["spending"]}
+        | {"time": charge["time"][:16], "dataset": charge["dataset"] or charge["location"]}
+        | {"unit": charge["spending"]["unit"]["name"], "period": charge["period"] and charge["period"]["name"]}
         for charge in charges
     ]
     columns = [key for key in _COLUMNS if any(charge[key] for charge in shown)]

@@ -144,7 +144,7 @@ def _owner() -> str:
 def _needs_other() -> bool:
     """Whether the policy of the organisation requires a sign-off."""
     policy = Policy.of_organisation()
-    return policy is not None and any(rule.name == "sign_off" and rule.value for rule in policy.rules)
+    return policy is not None and any(rule.name == "sign_off" for rule in policy.rules)
 
 
 async def delete(request: Request) -> Response:
