@@ -3,7 +3,6 @@
     TravasError
     ├── ParameterError (ValueError)       a parameter is invalid
     ├── LogError (ValueError)             the event log or another input file cannot be read
-    │   └── EmptyLogError                 nothing can be measured against a log without events
     ├── OutputError (OSError)             the output cannot be written
     ├── LedgerError (OSError)             the ledger is damaged, not a ledger, or not writable
     ├── PolicyError (ValueError)          the policy of the organisation does not allow this release
@@ -140,11 +139,9 @@ class TravasError(Exception):
         confidential: Whether the message reveals something about the original log; it then ends in `CONFIDENTIAL`.
     """
 
-    def __init__(
-        self, message: str, *, field: str = "", other_fields: tuple[str, ...] = (), confidential: bool = False
-    ) -> None:
+    def __init__(self, message: str, *, field: str = "", other_fields: tuple[str, ...] = ()) -> None:
         self.field, self.other_fields = field, other_fields
-        self.confidential = confidential or CONFIDENTIAL in message
+        self.confidential = CONFIDENTIAL in message
         super().__init__(f"{message.replace(_MARK, '')}{_MARK}" if self.confidential else message)
 
 
@@ -183,10 +180,6 @@ class ParameterError(TravasError, ValueError):
 
 class LogError(TravasError, ValueError):
     """The event log or another input file cannot be read."""
-
-
-class EmptyLogError(LogError):
-    """The log has no events, so nothing can be measured against it. It can still be read and released."""
 
 
 class OutputError(TravasError, OSError):
@@ -264,13 +257,10 @@ class VerificationError(TravasError):
 class MissingExtraError(TravasError, ImportError):
     """An optional dependency is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an extra that is not installed: pip install 'travas[{extra}]'")
-        self._arguments = what, extra
-
-    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str], dict[str, Any]]:
-        """Support pickling between processes; the other errors are made from their message."""
-        return type(self), self._arguments, self.__dict__
+    def __init__(self, what: str, extra: str = "") -> None:
+        """Without an extra, `what` is the whole message: of an error that another process has raised."""
+        needs = f" needs an extra that is not installed: pip install 'travas[{extra}]'"
+        super().__init__(what + needs * bool(extra))
 
 
 def check_choice(value: object, choices: Any, field: str) -> None:

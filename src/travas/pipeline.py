@@ -7,7 +7,6 @@ fails after it, an interrupt included, is a `ChargedError`. The command line, th
 
 from __future__ import annotations
 
-import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ from .budget.accounting import ChargedPeriod
 from .budget.ledger import Ledger
 from .budget.policy import Policy
 from .errors import ChargedError, ParameterError, check_choice, check_encodable, shown
-from .explain import named_by_rules, numbers, without_effect
+from .explain import named_by_rules, without_effect
 from .log.abstraction import FULL
 from .log.log import Log, Roles
 from .log.options import SERVICE_TIMES, TimesRule
@@ -35,7 +34,6 @@ from .outputs.atomic import Existing
 from .outputs.inputs import check_not_input
 from .outputs.write import ReservedRelease, reserved_release, segment_path
 from .releases.release import (
-    KINDS,
     Frequencies,
     Release,
     VariantRelease,
@@ -54,12 +52,6 @@ from .sources.files import location_of
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 from .trusted.guarantee import Standing
 
-LOGGER = logging.getLogger("travas")
-"""The phases of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""
-
-LOGGER.addHandler(logging.NullHandler())
-
-
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
 
@@ -73,17 +65,6 @@ _CHOICES = {
     "times": TimesRule,
     "frequencies": Frequencies,
 }
-_TYPES: dict[str, tuple[Any, str]] = {
-    "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
-    "reading": (Reading, "Reading(...)"),
-    "output": (Path | None, "Path(...)"),
-    "ledger": (Ledger | None, "Ledger(path)"),
-    "dataset": (str | None, "the name of a data set"),
-    "policy": (Policy | None, "Policy.load(path)"),
-    "approval": (Approval, "Approval(reason, signed_off_by)"),
-    "about": (tuple, "a tuple of lines"),
-}
-"""The types of other fields, and what to use instead of another one."""
 
 
 @dataclass(frozen=True)
@@ -126,12 +107,8 @@ class Request:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             check_choice(getattr(self, name), choices, name)
-        for name, (types, example) in _TYPES.items():
-            value = getattr(self, name)
-            if not isinstance(value, types):
-                raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
-        if (kind := kind_of(self.mechanism)) not in KINDS:
-            words = f"the kind of {name_of(self.mechanism)} is {shown(kind)}; use one of {', '.join(KINDS)}"
+        if not isinstance(self.mechanism, Mechanism):
+            words = f"mechanism is {shown(self.mechanism)}; use a mechanism such as Optimal(epsilon=1, delta='1e-6')"
             raise ParameterError(words, field="mechanism")
         if kind_of(self.mechanism) != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
@@ -166,6 +143,10 @@ class Phase(StrEnum):
 
 Watch = Callable[[Phase, float], None]
 """Called with the phase and how much of it is done, from 0 to 1."""
+
+
+def unwatched(phase: Phase, share: float) -> None:
+    """The watch of a run that nobody watches."""
 
 
 @dataclass(frozen=True)
@@ -208,31 +189,29 @@ def _charged(account: Account | None, is_complete: bool) -> Iterator[None]:
         raise ChargedError.from_cause(error, account.label, completed=is_complete) from error
 
 
-def run(
-    request: Request, watch: Watch = lambda phase, share: None, caution: Callable[[str], None] = lambda text: None
-) -> Outcome:
+def run(request: Request, watch: Watch = unwatched, caution: Callable[[str], None] = lambda text: None) -> Outcome:
     """Make a release. `caution` is told what seems to be wrong with a log, before the charge."""
-    mechanism = request.mechanism
-    LOGGER.info("%s, %s", name_of(mechanism), numbers(mechanism.epsilon, mechanism.delta))
-    _enter(Phase.CHECKING, watch)
+    watch(Phase.CHECKING, 0.0)
     _check(request)
-    policy, charge = _policy(request), _charge_of(request)
+    # the example log comes with travas: only a policy that is stated applies to it
+    policy = request.policy if type(request.source) is ExampleLog else Policy.applying(request.policy)
+    charge = _charge_of(request)
     before = None if request.ledger is None else request.ledger.check(charge)
     if policy is not None:
         policy.check(charge, before)
     with ExitStack() as end, _reserved(request) as outputs:
-        _enter(Phase.READING, watch)
+        watch(Phase.READING, 0.0)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
         mechanism = _fitting(request, variants)
         logs = segments(variants, request.reading)
         for text in (*variants.cautions, *unmatched(request.reading, variants, named_by_rules(mechanism), logs)):
             caution(text)
-        _enter(Phase.CHARGING, watch)
+        watch(Phase.CHARGING, 0.0)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, policy, _charge_of(request, mechanism, variants.roles))
             with _after_the_charge(account, end):
                 interrupts.deliver()
-                _enter(Phase.WRITING, watch)
+                watch(Phase.WRITING, 0.0)
                 names = request.reading.named_segments
                 releases = tuple(
                     _released(request, mechanism, part, name) for part, name in zip(logs, names, strict=True)
@@ -245,7 +224,6 @@ def run(
                 written = tuple(output.target for output in outputs)
                 outcome = Outcome(releases, account, written, variants, policy)
                 with outcome.after_release():
-                    LOGGER.info("%s", Phase.DONE)
                     watch(Phase.DONE, 1.0)
     return outcome
 
@@ -263,12 +241,6 @@ def unmatched(reading: Reading, variants: Log, of_rules: Sequence[str] = (), log
     for value, part in zip(reading.segments, logs, strict=False):  # without segments there is one log
         if value != "other" and not len(part):
             yield f"segments: no case that was read has {reading.by} = {shown(value)}; check the spelling"
-
-
-def _enter(phase: Phase, watch: Watch) -> None:
-    """Say that a phase begins."""
-    LOGGER.info("%s", phase)
-    watch(phase, 0.0)
 
 
 def _targets(request: Request) -> tuple[Path, ...]:
@@ -321,11 +293,6 @@ def _check(request: Request) -> None:
     import numpy as np
 
     np.zeros(1) @ np.zeros(1)
-
-
-def _policy(request: Request) -> Policy | None:
-    """Return the policy of a release: found and stated. For the example log, which comes with travas, only a stated one."""
-    return request.policy if type(request.source) is ExampleLog else Policy.applying(request.policy)
 
 
 def _charge_of(request: Request, mechanism: Mechanism | None = None, roles: Roles | None = None) -> Entry:

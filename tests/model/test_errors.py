@@ -71,7 +71,7 @@ def test_a_mapping_of_another_shape_does_not_print_its_values(mapping: Any) -> N
 
 
 def test_an_error_carries_its_field_through_another_process() -> None:
-    error = ParameterError("max_cases is 0; use 1", field="max_cases", confidential=True)
+    error = ParameterError(f"max_cases is 0; use 1 {CONFIDENTIAL}", field="max_cases")
     again = pickle.loads(pickle.dumps(error))
     assert isinstance(again, TravasError) and (again.field, again.confidential) == ("max_cases", True)
     assert str(again) == f"max_cases is 0; use 1 {CONFIDENTIAL}" == str(error)
@@ -84,5 +84,5 @@ def test_the_mark_is_the_end_of_a_message_also_after_a_charge(completed: bool) -
     assert (error.field, error.other_fields, error.confidential) == ("case", ("timestamp",), True)
     stands = "the charge to 'ward' is not refunded" + ("" if completed else ", because noise may have been drawn")
     assert str(error).endswith(f"row 3 has 'x'; {stands} {CONFIDENTIAL}") and str(error).count(CONFIDENTIAL) == 1
-    assert in_words(ParameterError("x", field="order", confidential=True)) == f"x {CONFIDENTIAL}"
+    assert in_words(ParameterError(f"x {CONFIDENTIAL}", field="order")) == f"x {CONFIDENTIAL}"
     assert str(LogError(f"a {CONFIDENTIAL} b")) == f"a b {CONFIDENTIAL}"

@@ -21,7 +21,7 @@ class OwnError(TravasError):
     """An error of another package, made from something else than its message."""
 
     def __init__(self, unit: str, value: str) -> None:
-        super().__init__(f"the {unit} of {value!r} is unknown", field=unit, confidential=True)
+        super().__init__(f"the {unit} of {value!r} is unknown {CONFIDENTIAL}", field=unit)
 
 
 ERRORS: dict[str, BaseException] = {

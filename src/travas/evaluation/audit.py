@@ -20,7 +20,7 @@ from typing import Any
 import attrs
 import polars as pl
 
-from ..errors import EmptyLogError, LogError
+from ..errors import LogError
 from ..log.traces import Trace
 from ..search.table_builders import predicted_length
 from ..sources.columns import Columns, recognised
@@ -229,12 +229,12 @@ def audit(
         The findings. Confidential, because the original log is read.
 
     Raises:
-        EmptyLogError: The original log has no cases.
+        LogError: The original log has no cases.
     """
     claim = exact_epsilon(epsilon), exact_delta(delta)
     before = read(original, reading.for_counts_of("units"))
     if not len(before):
-        raise EmptyLogError("the original log is empty: nothing can be tested against it")
+        raise LogError("the original log is empty: nothing can be tested against it")
     after = released_variants(released, reading)
     cases = attrs.evolve(reading, unit=None, max_cases=None, counted=None)
     made_up = () if canaries is None else tuple(trace for trace, _ in read(canaries, cases).items())

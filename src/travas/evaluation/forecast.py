@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 
 import attrs
 
-from ..errors import CONFIDENTIAL_HEADING, EmptyLogError, ParameterError, confidential_repr, naming
+from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, confidential_repr, naming
 from ..explain import HALF, check_stated_cases, of_curve
 from ..log.abstraction import Abstraction, parse_ladder
 from ..log.log import Log
@@ -106,7 +106,7 @@ def forecast(
         compared = parse_ladder(abstractions)
     variants = read(source, reading)
     if not len(variants):
-        raise EmptyLogError("the log is empty; there is nothing to forecast")
+        raise LogError("the log is empty; there is nothing to forecast")
     under = [(abstraction, abstraction.of(variants)) for abstraction in compared]
     cases = int(variants.counts.sum())
     return Forecast(tuple(_expected(rule, *each, cases) for rule in rules for each in under))

@@ -165,8 +165,8 @@ class _File:
         raise self._malformed(f"{self.path}, line {line:,}: {what}")
 
     def _not_utf_8(self, place: str) -> LogError:
-        words = f"{self.path}: not encoded as utf-8 {place}; set encoding, such as cp1252"
-        return LogError(words, field="encoding", confidential=True)
+        words = f"{self.path}: not encoded as utf-8 {place}; set encoding, such as cp1252 {CONFIDENTIAL}"
+        return LogError(words, field="encoding")
 
     def _malformed(self, what: str) -> LogError:
         dialect = f"read with delimiter {self.dialect.delimiter!r} and quote {self.dialect.quote or 'none'!r}"

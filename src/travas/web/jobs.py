@@ -167,4 +167,4 @@ def _sendable(error: TravasError) -> TravasError:
     """Return the error itself; one of another package, which may not be picklable, as its message and fields."""
     if type(error).__module__ == TravasError.__module__:
         return error
-    return TravasError(str(error), field=error.field, other_fields=error.other_fields, confidential=error.confidential)
+    return TravasError(str(error), field=error.field, other_fields=error.other_fields)
