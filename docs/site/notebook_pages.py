@@ -33,7 +33,7 @@ def _outputs(outputs: list[dict[str, Any]]) -> Iterator[str]:
             yield _text(_joined(output["text"]))
         elif output["output_type"] == "error":
             raise ValueError(f"the notebook has an error: {output['ename']}")
-        else:
+        elif _joined(output["data"].get("text/html", "-")).strip():  # empty where a progress bar was removed
             yield _shown(output["data"])
 
 

@@ -15,7 +15,8 @@ from .log.rules import Rules
 from .log.traces import Activity
 from .mechanisms.mechanism import Mechanism, Progress
 from .mechanisms.selection import Optimal
-from .pipeline import GuaranteeRule, Outcome, Request, Watch, run, unwatched
+from .pipeline import GuaranteeRule, Outcome, Phase, Request, Watch, run
+from .progress import notebook_progress
 from .releases.release import Frequencies, Release, VariantRelease
 from .sources.engine import read as read_variants
 from .sources.reading import DEFAULT_READING, Decimal, Lifecycle, OnMissing, Order, Reading
@@ -50,7 +51,7 @@ class ReleaseOptions(ReadingOptions, total=False):
     dataset: str | None
     reason: str
     signed_off_by: str
-    watch: Watch
+    watch: Watch | None
 
 
 def anonymize(
@@ -78,7 +79,7 @@ def anonymize(
         reason: Why the release is made with these parameters; recorded with the charge.
         signed_off_by: Who has signed it off; recorded with the charge.
         guarantee: `"not required"` accepts a mechanism whose guarantee is not established.
-        watch: Called with the phase and its share, from 0 to 1.
+        watch: Called with the phase and its share, from 0 to 1; by default a progress bar in notebooks, and nothing elsewhere.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
             `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
             `unit`, the column that identifies the person of a case, which protects persons instead of
@@ -139,7 +140,7 @@ def synthesize(
         dataset: The name of the data set in the ledger; by default a file is charged to its path.
         reason: Why the release is made with these parameters; recorded with the charge.
         signed_off_by: Who has signed it off; recorded with the charge.
-        watch: Called with the phase and its share, from 0 to 1.
+        watch: Called with the phase and its share, from 0 to 1; by default a progress bar in notebooks, and nothing elsewhere.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
             `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
             `unit`, the column that identifies the person of a case, which protects persons instead of
@@ -192,7 +193,7 @@ def process_map(
         dataset: The name of the data set in the ledger; by default a file is charged to its path.
         reason: Why the release is made with these parameters; recorded with the charge.
         signed_off_by: Who has signed it off; recorded with the charge.
-        watch: Called with the phase and its share, from 0 to 1.
+        watch: Called with the phase and its share, from 0 to 1; by default a progress bar in notebooks, and nothing elsewhere.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
             `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
             `unit`, the column that identifies the person of a case, which protects persons instead of
@@ -217,7 +218,7 @@ def process_map(
 
 
 def read(
-    source: Any, reading: Reading | None = None, progress: Progress = lambda _: None, **options: Unpack[ReadingOptions]
+    source: Any, reading: Reading | None = None, progress: Progress | None = None, **options: Unpack[ReadingOptions]
 ) -> Log:
     """Read the variants of a log. They are confidential.
 
@@ -226,7 +227,7 @@ def read(
             DataFrame, an Arrow table, an event log of pm4py, a list of traces, a mapping of traces to counts,
             `Log` or a `Release`.
         reading: The whole rule from events to variants, by default columns have usual names.
-        progress: Called with the share of the work that is done, from 0 to 1.
+        progress: Called with the share of the work that is done, from 0 to 1; by default a progress bar in notebooks.
         **options: A short form of `reading`: the columns `case`, `activity` (one or several) and `timestamp`; `order`, which is
             `"time"` or `"file"`; `timestamp_format`, `ties`, `on_missing`, `lifecycle` and `decimal`, as in `Reading`;
             `unit`, the column that identifies the person of a case; and `max_cases`, the number of
@@ -235,15 +236,14 @@ def read(
     Returns:
         The variants and the number of cases of each.
     """
-    return read_variants(source, _reading(reading, {**options}), progress)
+    rule = _reading(reading, {**options})
+    with notebook_progress() as watch:
+        return read_variants(source, rule, progress or (lambda share: watch(Phase.READING, share)))
 
 
 def _released(source: Any, mechanism: Mechanism, options: ReleaseOptions, **others: Any) -> Release:
     stated: dict[str, Any] = {**options}
-    watch, approval = (
-        stated.pop("watch", unwatched),
-        Approval(stated.pop("reason", ""), stated.pop("signed_off_by", "")),
-    )
+    watch, approval = stated.pop("watch", None), Approval(stated.pop("reason", ""), stated.pop("signed_off_by", ""))
     ledger, dataset = stated.pop("ledger", None) or Ledger.from_environment(), stated.pop("dataset", None)
     reading = _reading(stated.pop("reading", None), stated)
     if reading.by is not None:
@@ -254,9 +254,10 @@ def _released(source: Any, mechanism: Mechanism, options: ReleaseOptions, **othe
     return outcome_of(request, watch).release
 
 
-def outcome_of(request: Request, watch: Watch = unwatched) -> Outcome:
-    """Run a request, with warnings before a charge."""
-    return run(request, watch, lambda text: warnings.warn(f"{text} {CONFIDENTIAL}", stacklevel=6))
+def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
+    """Run a request, with a progress bar in notebooks unless another function reports it, and warnings before a charge."""
+    with notebook_progress() as shown_here:
+        return run(request, watch or shown_here, lambda text: warnings.warn(f"{text} {CONFIDENTIAL}", stacklevel=6))
 
 
 def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:

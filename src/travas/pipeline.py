@@ -7,6 +7,7 @@ fails after it, an interrupt included, is a `ChargedError`. The command line, th
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -51,6 +52,11 @@ from .sources.example_log import ExampleLog
 from .sources.files import location_of
 from .sources.reading import DEFAULT_READING, Reading, released_columns
 from .trusted.guarantee import Standing
+
+LOGGER = logging.getLogger("travas")
+"""The phases of every run, at the level INFO, by options alone: nothing of a log, not even its size. Silent by default."""
+
+LOGGER.addHandler(logging.NullHandler())
 
 GuaranteeRule = Literal["required", "not required"]
 """Whether a release whose guarantee is not established is refused."""
@@ -145,10 +151,6 @@ Watch = Callable[[Phase, float], None]
 """Called with the phase and how much of it is done, from 0 to 1."""
 
 
-def unwatched(phase: Phase, share: float) -> None:
-    """The watch of a run that nobody watches."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """The releases that were made, one for each segment, where they were written, the account that was charged once for
@@ -189,9 +191,11 @@ def _charged(account: Account | None, is_complete: bool) -> Iterator[None]:
         raise ChargedError.from_cause(error, account.label, completed=is_complete) from error
 
 
-def run(request: Request, watch: Watch = unwatched, caution: Callable[[str], None] = lambda text: None) -> Outcome:
+def run(
+    request: Request, watch: Watch = lambda phase, share: None, caution: Callable[[str], None] = lambda text: None
+) -> Outcome:
     """Make a release. `caution` is told what seems to be wrong with a log, before the charge."""
-    watch(Phase.CHECKING, 0.0)
+    _enter(Phase.CHECKING, watch)
     _check(request)
     # the example log comes with travas: only a policy that is stated applies to it
     policy = request.policy if type(request.source) is ExampleLog else Policy.applying(request.policy)
@@ -200,18 +204,18 @@ def run(request: Request, watch: Watch = unwatched, caution: Callable[[str], Non
     if policy is not None:
         policy.check(charge, before)
     with ExitStack() as end, _reserved(request) as outputs:
-        watch(Phase.READING, 0.0)
+        _enter(Phase.READING, watch)
         variants = read(request.source, request.reading, lambda share: watch(Phase.READING, share))
         mechanism = _fitting(request, variants)
         logs = segments(variants, request.reading)
         for text in (*variants.cautions, *unmatched(request.reading, variants, named_by_rules(mechanism), logs)):
             caution(text)
-        watch(Phase.CHARGING, 0.0)
+        _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
             account = _charge(request, policy, _charge_of(request, mechanism, variants.roles))
             with _after_the_charge(account, end):
                 interrupts.deliver()
-                watch(Phase.WRITING, 0.0)
+                _enter(Phase.WRITING, watch)
                 names = request.reading.named_segments
                 releases = tuple(
                     _released(request, mechanism, part, name) for part, name in zip(logs, names, strict=True)
@@ -224,7 +228,7 @@ def run(request: Request, watch: Watch = unwatched, caution: Callable[[str], Non
                 written = tuple(output.target for output in outputs)
                 outcome = Outcome(releases, account, written, variants, policy)
                 with outcome.after_release():
-                    watch(Phase.DONE, 1.0)
+                    _enter(Phase.DONE, watch, 1.0)
     return outcome
 
 
@@ -241,6 +245,12 @@ def unmatched(reading: Reading, variants: Log, of_rules: Sequence[str] = (), log
     for value, part in zip(reading.segments, logs, strict=False):  # without segments there is one log
         if value != "other" and not len(part):
             yield f"segments: no case that was read has {reading.by} = {shown(value)}; check the spelling"
+
+
+def _enter(phase: Phase, watch: Watch, share: float = 0.0) -> None:
+    """Say that a phase begins."""
+    LOGGER.info("%s", phase)
+    watch(phase, share)
 
 
 def _targets(request: Request) -> tuple[Path, ...]:
