@@ -22,6 +22,7 @@ from travas.plots.map_graph import (
     compared_graph,
     directly_follows,
     release_graph,
+    steps_of,
 )
 from travas.plots.map_picture import map_svg, picture_or_reason
 from travas.sources.example_log import PAPER_LOG, ExampleLog
@@ -64,8 +65,11 @@ def test_the_graph_counts_steps() -> None:
     assert paths[keys["blood-test"], keys["blood-test"]] == 5
     assert sum(paths.values()) == sum((len(trace) + 1) * count for trace, count in PAPER_LOG.items())
     assert GRAPH.by_names["register", "visit"] == 35 and GRAPH.by_names[None, "register"] == 43
-    in_cases = directly_follows([("a", "a", "a"), ("a",)], [10.4, 2.3], noun="cases")
-    assert in_cases.by_names == {(None, "a"): 12.7, ("a", "a"): 10.4, ("a", None): 12.7}
+    assert steps_of([("a", "a", "a"), ("a",)], [10.4, 2.3], "cases") == {
+        (None, "a"): 12.7,
+        ("a", "a"): 10.4,
+        ("a", None): 12.7,
+    }
 
 
 @pytest.mark.parametrize("graph", [GRAPH, *(random_graph(size, 40 * size, size) for size in (4, 12, 25, 60))])

@@ -21,7 +21,7 @@ from ..log.traces import Activity, Trace
 from ..mechanisms.registry import extension
 from ..outputs.guarantee_file import guarantee_path, measurements_path
 from ..plots.html import fragment, heading, paragraph, table, warning
-from ..plots.map_graph import ProcessGraph, compared_graph, directly_follows, release_graph
+from ..plots.map_graph import ProcessGraph, compared_graph, release_graph, steps_of
 from ..releases.process_map import MapRelease
 from ..releases.release import SEGMENT, Release, VariantRelease, counted_of, details_of
 from ..releases.synthetic_log import SyntheticRelease
@@ -442,8 +442,8 @@ def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[
     compared = compare(original, made)
     traces = dict(reading.abstraction.of(original).items())
     after = release_graph(made)
-    before = directly_follows(list(traces), list(traces.values()), noun=after.noun)
-    graph = compared_graph(before.by_names, after.by_names, after.noun)
+    before = steps_of(list(traces), list(traces.values()), after.noun)
+    graph = compared_graph(before, after.by_names, after.noun)
     return {
         "map": graph.model(),
         "metrics": [

@@ -416,25 +416,25 @@ def release_graph(release: Release) -> ProcessGraph:
     return directly_follows(release.variants, release.estimated_counts, (words,))
 
 
-def directly_follows(
-    variants: Sequence[Trace], counts: Sequence[float], captions: tuple[str, ...] = (), noun: Noun = "times"
-) -> ProcessGraph:
+def steps_of(variants: Sequence[Trace], counts: Sequence[float], noun: Noun) -> Steps:
     """How often which activity directly follows which, or in how many cases."""
-    often, steps = defaultdict[str, float](float), defaultdict[tuple[str | None, str | None], float](float)
+    steps = defaultdict[tuple[str | None, str | None], float](float)
     each: Callable[[Iterable[Any]], Iterable[Any]] = list if noun == "times" else set
     for trace, count in zip(variants, counts, strict=True):
-        names = list(map(activity_text, trace))
-        for name in each(names):
-            often[name] += count
-        for pair in each(pairwise([None, *names, None])):
+        for pair in each(pairwise([None, *map(activity_text, trace), None])):
             steps[pair] += count
-    return counted_graph(steps, often, sum(counts), captions, noun)
+    return steps
 
 
-def counted_graph(
-    pairs: Steps, often: Mapping[str, float], total: float, captions: tuple[str, ...] = (), noun: Noun = "times"
+def directly_follows(
+    variants: Sequence[Trace], counts: Sequence[float], captions: tuple[str, ...] = ()
 ) -> ProcessGraph:
-    """The graph of numbers by names."""
+    """The graph of how often which activity directly follows which."""
+    return _counted_graph(steps_of(variants, counts, "times"), "times", sum(counts), captions)
+
+
+def _counted_graph(steps: Steps, noun: Noun, total: float, captions: tuple[str, ...] = ()) -> ProcessGraph:
+    often = _arrivals(steps)
     ranked = sorted(often, key=lambda name: (-often[name], name))
     keys = {name: f"n{number}" for number, name in enumerate(ranked)}
     nodes = [GraphNode(START, "start", "start", total), GraphNode(END, "end", "end", total)]
@@ -443,9 +443,18 @@ def counted_graph(
         GraphPath(
             START if before is None else keys[before], END if after is None else keys[after], count, f"{count:,.0f}"
         )
-        for (before, after), count in pairs.items()
+        for (before, after), count in steps.items()
     ]
     return ProcessGraph(tuple(nodes), _sorted(paths), noun, captions)
+
+
+def _arrivals(steps: Steps) -> dict[str, float]:
+    """How often every activity is the second one of a step."""
+    often = {name: 0.0 for pair in steps for name in pair if name is not None}
+    for (_, name), count in steps.items():
+        if name is not None:
+            often[name] += count
+    return often
 
 
 def _sorted(paths: Sequence[GraphPath]) -> tuple[GraphPath, ...]:
@@ -578,28 +587,21 @@ def _generated_times(release: SyntheticRelease, moments: Integers) -> _Generated
 def compared_graph(original: Steps, released: Steps, noun: Noun) -> ProcessGraph:
     """CONFIDENTIAL: both logs on one map, from numbers by names. The numbers of the graph are those of the release."""
     both = {pair: max(original.get(pair, 0), released.get(pair, 0)) for pair in [*original, *released]}
-    often, before, after = (_arrivals(steps, both) for steps in (both, original, released))
-    graph = counted_graph(both, often, 0, noun=noun)
+    before, after = _arrivals(original), _arrivals(released)
+    graph = _counted_graph(both, noun, 0)
     paths = [
         replace(path, count=released.get(pair, 0), original=original.get(pair, 0))
         for pair, path in zip(graph.by_names, graph.paths, strict=True)
     ]
     nodes = [
-        replace(node, count=after[node.name], original=before[node.name]) if node.kind == "activity" else node
+        replace(node, count=after.get(node.name, 0), original=before.get(node.name, 0))
+        if node.kind == "activity"
+        else node
         for node in graph.nodes
     ]
     shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
     headline = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the original's steps are in the release"
     return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline)
-
-
-def _arrivals(steps: Steps, both: Steps) -> dict[str, float]:
-    """How often every activity of both logs is the second one of a step."""
-    often = {name: 0.0 for pair in both for name in pair if name is not None}
-    for (_, name), count in steps.items():
-        if name is not None:
-            often[name] += count
-    return often
 
 
 def duration_text(seconds: float) -> str:

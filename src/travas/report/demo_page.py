@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ..log.log import Log
 from ..plots.chevrons import chevrons
 from ..plots.html import map_assets, render
-from ..plots.map_graph import compared_graph, directly_follows, release_graph, released_map
+from ..plots.map_graph import compared_graph, release_graph, released_map, steps_of
 from ..releases.release import ReleasedLog
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def demo_html(log: Log, variants: ReleasedLog, synthetic: SyntheticRelease, mapp
     style = files(__package__).joinpath("templates/demo.css").read_text(encoding="utf-8")
     before, released = log.summary(), released_map(mapped)
     traces, counts = zip(*log.items(), strict=True)
-    original = directly_follows(traces, counts, noun="cases")
+    original = steps_of(traces, counts, "cases")
     ranked = sorted(zip(variants.variants, variants.counts, strict=True), key=lambda row: -row[1])[:_SHOWN]
     return render(
         __package__,
@@ -37,7 +37,7 @@ def demo_html(log: Log, variants: ReleasedLog, synthetic: SyntheticRelease, mapp
         {
             "title": TITLE,
             **map_assets(style),
-            "compared": compared_graph(original.by_names, released.by_names, "cases").model(),
+            "compared": compared_graph(original, released.by_names, "cases").model(),
             "variants": release_graph(variants).model(),
             "synthetic": release_graph(synthetic).model(),
             "mapped": released.model(),

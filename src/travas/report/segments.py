@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..outputs.guarantee_file import guarantee_path
 from ..outputs.write import segment_path
-from ..plots.map_graph import directly_follows, released_map
+from ..plots.map_graph import released_map, steps_of
 from ..plots.svg import shortened, step_text
 from ..releases.release import SEGMENT
 from ..verification.opened import load, stated_reading
@@ -51,7 +51,7 @@ def comparison(segments: Sequence[tuple[str, ReportContent]]) -> tuple[list[Row]
 def _shares(content: ReportContent) -> Mapping[str, float]:
     """The share of the cases in the file that have each directly-follows step."""
     if content.process_map is None:
-        graph, total = directly_follows(content.variants, content.counts, noun="cases"), float(sum(content.counts))
+        steps, total = steps_of(content.variants, content.counts, "cases"), float(sum(content.counts))
     else:
-        graph, total = released_map(content.process_map), content.process_map.total.value
-    return {shortened(step_text(*pair), 200): min(cases / max(total, 1), 1.0) for pair, cases in graph.by_names.items()}
+        steps, total = released_map(content.process_map).by_names, content.process_map.total.value
+    return {shortened(step_text(*pair), 200): min(cases / max(total, 1), 1.0) for pair, cases in steps.items()}
