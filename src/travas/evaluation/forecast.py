@@ -168,7 +168,7 @@ def outlook(rule: Mechanism, cases: int | None = None) -> tuple[str, ...]:
     """What can be expected of a release, in sentences without a full stop, from public numbers alone."""
     check_stated_cases(cases)
     if isinstance(rule, Synthesis):
-        return _synthetic_facts(rule, cases)
+        return _synthetic_facts(rule)
     if isinstance(rule, ProcessMap):
         return _map_facts(rule)
     curve = keep_curve_of(rule)
@@ -236,18 +236,12 @@ def enough_cases(rule: Mechanism) -> int:
 
 def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
     """The noise of pairs, and how many cases an activity and a pair need."""
-    if rule.alphabet is not None:
-        activities = f"the {len(rule.alphabet):,} public activities have their own nodes; all others are one node"
-    else:
-        stage = rule.noise.stage(ACTIVITIES)
-        alone = stage.threshold / stage.contribution
-        activities = (
-            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
-            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
-        )
+    stage = rule.noise.stage(ACTIVITIES)
+    alone = stage.threshold / stage.contribution
     noise = _pair_noise(rule)
     return (
-        activities,
+        f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
+        f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node",
         f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
         f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
         "noise",
@@ -259,24 +253,21 @@ def _pair_noise(rule: ProcessMap) -> float:
     return rule.noise.stage(PAIRS).deviation * math.sqrt(DISTINCT_PAIRS)
 
 
-def _synthetic_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
+def _synthetic_facts(rule: Synthesis) -> tuple[str, ...]:
     lengths, steps = (rule.noise.stage(name) for name in (LENGTHS, TRANSITIONS))
-    shared, enough = rule.noise.cases_released(VARIANTS), enough_cases(rule)
-    facts = (
+    shared = rule.noise.cases_released(VARIANTS)
+    return (
         f"a variant is released as such with about {shared:,.0f} cases; all other cases are generated",
         f"if most cases have such a variant, and fewer than about {_rounded(FEW_RESIDUAL * steps.deviation):,} have not, a "
         "release of variants is expected to be slightly more similar to the log",
         f"noise of {steps.deviation:,.1f} cases on a step from one activity to the next, and of {lengths.deviation:,.1f} on a "
         "range of lengths",
-        *_detail_facts(rule, cases),
+        *_detail_facts(rule),
+        f"weak below about {enough_cases(rule):,} cases",
     )
-    if cases is None:
-        return (*facts, f"weak below about {enough:,} cases")
-    strength = "strong enough" if cases >= enough else f"weak: use it with {enough:,} cases or more"
-    return (*facts, f"for {cases:,} cases: {strength}")
 
 
-def _detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
+def _detail_facts(rule: Synthesis) -> tuple[str, ...]:
     """What times and one attribute would add to a synthetic log, in words."""
     detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
     stage = detailed.noise.stage
@@ -284,19 +275,12 @@ def _detail_facts(rule: Synthesis, cases: int | None) -> tuple[str, ...]:
     value = detailed.noise.cases_released(first_stage(_ONE))
     good, poor = (limit * stage(second_stage(_ONE)).deviation for limit in (GOOD_ATTRIBUTES, POOR_ATTRIBUTES))
     weeks = WEEKS * stage(START_SPANS).deviation
-    facts = (
+    return (
         f"with times: a pair has its own durations with about {_rounded(pair):,} cases; start times are good from about "
         f"{_rounded(weeks):,} cases on",
         f"with one attribute: a value is released with about {_rounded(value):,} cases",
+        f"attributes are good from about {_rounded(good):,} cases on, and poor below {_rounded(poor):,}",
     )
-    if cases is None:
-        return (
-            *facts,
-            f"attributes are good from about {_rounded(good):,} cases on, and poor below {_rounded(poor):,}",
-        )
-    verdict = "good" if cases >= good else "poor: leave it out" if cases < poor else "rough"
-    start = "good" if cases >= weeks else "rough"
-    return (*facts, f"for {cases:,} cases: weeks in which cases start are {start}, an attribute is {verdict}")
 
 
 def _rounded(number: float) -> int:
