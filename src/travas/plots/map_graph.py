@@ -7,7 +7,7 @@ log is interpreted as DOT.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -41,7 +41,6 @@ MOST_ACTIVITIES, MOST_PATHS = 100, 400
 
 NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
 _ROOM, _PADDING = 150, 8
-_FAN = 5  # activities beside each other to which the main ways lead from the same one; the next are a row lower
 DOT_HEADER = (
     "digraph { graph [nodesep=0.15 ranksep=0.15 pad=0 margin=0]; "
     'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
@@ -204,22 +203,6 @@ class ProcessGraph:
         return {(names[path.before], names[path.after]): path.count for path in self.paths}
 
     @cached_property
-    def places(self) -> dict[NodeKey, float]:
-        """How far every node is from start (0) to end (1): the mean of its neighbours, weighted by their numbers."""
-        near: defaultdict[NodeKey, list[tuple[NodeKey, float]]] = defaultdict(list)
-        for path in self.paths:
-            if path.before != path.after:
-                near[path.before].append((path.after, path.weight))
-                near[path.after].append((path.before, path.weight))
-        inner = [node.key for node in self.nodes if node.key not in (START, END) and near[node.key]]
-        heights = {node.key: 0.5 for node in self.nodes} | {START: 0.0, END: 1.0}
-        for _ in range(200):
-            for key in inner:
-                total = sum(weight for _, weight in near[key])
-                heights[key] = sum(heights[other] * weight for other, weight in near[key]) / total
-        return heights
-
-    @cached_property
     def _from_start(self) -> dict[NodeKey, GraphPath]:
         return _main_ways(self.paths, START, "after")
 
@@ -307,20 +290,18 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, from start to end; frequent paths are short and straight, wide fans in several rows."""
-        nodes = {}
-        for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
+        """Nodes and paths as DOT, nearest to the start first; frequent paths are short and straight."""
+        by_key, nodes = {node.key: node for node in self.nodes}, {}
+        for node in (by_key[key] for key in {START: None} | self._from_start | by_key if key in by_key):
             width, height = node.size
             own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
-        most, fans = max((path.weight for path in self.paths), default=1), Counter[NodeKey]()
-        paths = {}
-        for path in self.paths:
-            is_main, weight = self._from_start.get(path.after) is path, 1 + round(9 * path.weight / most)
-            row = 1 + is_main * fans[path.before] // _FAN
-            fans[path.before] += is_main
-            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} minlen={row} label={_DOT_LABEL}];"
+        most = max((path.weight for path in self.paths), default=1)
+        paths = {
+            path.edge: f"{path.before} -> {path.after} [weight={1 + round(9 * path.weight / most)} label={_DOT_LABEL}];"
+            for path in self.paths
+        }
         return nodes, paths
 
     @cached_property
@@ -383,9 +364,9 @@ def _times(time: Quartiles) -> dict[str, Any]:
 def _main_ways(
     paths: Sequence[GraphPath], source: NodeKey, end: Literal["before", "after"]
 ) -> dict[NodeKey, GraphPath]:
-    """For every node the last path on the main way between the source and it: short, and of frequent paths.
+    """For every node, the nearest first, the last path on the main way between the source and it.
 
-    That is the way with the least sum of 1/number (Dijkstra).
+    That is the way with the least sum of 1/number (Dijkstra): short, and of frequent paths.
     """
     other = "before" if end == "after" else "after"
     at: defaultdict[NodeKey, list[GraphPath]] = defaultdict(list)
@@ -399,7 +380,7 @@ def _main_ways(
             if way < length.get(reached, math.inf):
                 length[reached], last[reached] = way, path
                 heappush(waiting, (way, reached))
-    return last
+    return {key: last[key] for key in sorted(last, key=lambda key: (length[key], key))}
 
 
 # ------------------------------------------------------------------------------------------------ maps of releases
