@@ -453,7 +453,7 @@ def _frame(source: Any, reading: Reading) -> pl.DataFrame | None:
     path = Path(source)
     try:
         if suffix_of(path, CSV_SUFFIXES):
-            return table_of(path, reading, lambda _: None)
+            return table_of(path, reading)
         if suffix_of(path, PARQUET_SUFFIXES):
             return pl.read_parquet(path, glob=False)
         return events_of([path]).frame() if suffix_of(path, XES_SUFFIXES) else None

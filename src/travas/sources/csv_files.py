@@ -81,9 +81,9 @@ def read_csv(paths: Sequence[Path], reading: Reading, where: str, progress: Prog
         return table_variants(rows, reading, where, height=height, whole_rows=True, present=present)
 
 
-def table_of(path: Path, reading: Reading, progress: Progress) -> pl.DataFrame:
+def table_of(path: Path, reading: Reading) -> pl.DataFrame:
     """Return the cells of a CSV file as text; LogError with the line if it is not strict CSV."""
-    file = _File.open(path, reading, progress)
+    file = _File.open(path, reading)
     file.check()
     with _parsing([file], str(path)):
         return file.table().collect()
@@ -122,7 +122,7 @@ class _File:
     dialect: _Dialect
 
     @classmethod
-    def open(cls, path: Path, reading: Reading, progress: Progress) -> _File:
+    def open(cls, path: Path, reading: Reading, progress: Progress = lambda _: None) -> _File:
         with closing(chunks(path, progress)) as pieces:
             head = next(pieces, b"")
         if head.startswith(_COMPRESSED):

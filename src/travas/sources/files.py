@@ -51,7 +51,6 @@ DATABASE_SUFFIXES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 """The extensions of DuckDB and SQLite files; which of the two wrote a file is in its first bytes."""
 
 _MAGIC: dict[bytes, Packing] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
-_PACKINGS: dict[str, Packing] = {".gz": "gzip", ".zst": "zstd", ".zip": "zip"}
 _HIDDEN = (".", "_")
 _SHOWN = 3
 _ZSTD_BYTES = 1 << 16
@@ -61,8 +60,6 @@ _SEVERAL_BYTES = "big5(hkscs)?|euc_(jis_2004|jisx0213|jp|kr)|gb18030|gb2312|gbk|
 
 _ONE_BYTE = r"ascii|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|mac-\w+|hp-roman8|kz1048|palmos|ptcp154|tis-620"
 _ENCODINGS = re.compile(f"utf-8(-sig)?|utf-(16|32)(-[lb]e)?|{_SEVERAL_BYTES}|{_ONE_BYTE}")
-_XML_NAMES = {"ucs-2": "utf-16", "iso-10646-ucs-2": "utf-16", "windows-874": "cp874"}
-"""Names that Python does not know."""
 
 
 def suffix_of(path: PurePath, suffixes: Sequence[str]) -> str | None:
@@ -178,7 +175,7 @@ def packing_of(path: Path) -> Packing | None:
     return next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), None)
 
 
-def chunks(path: Path, progress: Progress, size: int = 1 << 18) -> Generator[bytes, None, None]:
+def chunks(path: Path, progress: Progress = lambda _: None, size: int = 1 << 18) -> Generator[bytes, None, None]:
     """Yield the decompressed bytes of a file in pieces of about `size` bytes."""
     total = max(path.stat().st_size, 1)
     with path.open("rb") as raw, closing(_unpacked(path, raw, size)) as pieces:
@@ -187,7 +184,7 @@ def chunks(path: Path, progress: Progress, size: int = 1 << 18) -> Generator[byt
             progress(raw.tell() / total)
 
 
-def content(path: Path, progress: Progress) -> bytes:
+def content(path: Path, progress: Progress = lambda _: None) -> bytes:
     """Return the decompressed bytes of a whole file."""
     return b"".join(chunks(path, progress, 1 << 20))
 
@@ -221,12 +218,8 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, None]:
     """Yield the decompressed content of a file in pieces, none of them empty."""
-    packing, suffix = packing_of(path), path.suffix.lower()
-    if packing != (expected := _PACKINGS.get(suffix, packing)):
-        raise LogError(f"{path}: has extension {suffix} but is not compressed with {expected}; rename or compress it")
+    packing = packing_of(path)
     if packing == "zip":
-        if suffix != ".zip":
-            raise LogError(f"{path}: is a zip archive or a workbook, not text; rename it to .zip or .xlsx")
         with _archive(path) as archive, archive.open(member_of(path)) as member:
             yield from iter(lambda: member.read(size), b"")
         return
@@ -283,7 +276,7 @@ def check_encoding(name: str) -> None:
 def check_xml_encoding(where: str, name: str) -> None:
     """Refuse an XML document that declares an encoding which is not supported."""
     try:
-        check_encoding(_XML_NAMES.get(name.lower(), name))
+        check_encoding(name)
     except ParameterError:
         raise LogError(
             f"{where}: the XML declaration has the encoding {name!r}, which is not supported; convert the file to UTF-8"

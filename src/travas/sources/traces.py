@@ -87,20 +87,16 @@ class TraceLog:
         self._lengths: list[int] = []
         self._height = 0
 
-    def add(self, own: Mapping[Any, Any], columns: Sequence[Sequence[Any]], events: int) -> None:
+    def add(self, own: Mapping[str, Any], columns: Sequence[Sequence[Any]], events: int) -> None:
         """Add a trace: its own attributes, and the values of each key in its events; None where an event has none."""
         for collected, values in zip(self._events, columns, strict=True):
             collected.extend(values)
         for key, own_values in zip(self.trace_keys, self._own, strict=True):
-            own_values.append(own.get(key.encode() if self._text is pl.Binary else key))
+            own_values.append(own.get(key))
         self._lengths.append(events)
         self._height += events
         if self._height >= EVENTS_PER_FRAME:
             self.flush()
-
-    def add_events(self, own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes]]) -> None:
-        """Add a trace and the attributes of its events."""
-        self.add(own, [[event.get(key) for event in events] for key in self.event_keys], len(events))
 
     def flush(self) -> None:
         """Count the cases that were added."""

@@ -70,14 +70,14 @@ class EventTable:
         self._events: list[Mapping[str, bytes | None]] = []
         self._lengths: list[int] = []
 
-    def add(self, own: Mapping[bytes, bytes], columns: Sequence[Sequence[bytes | None]], _: int) -> None:
+    def add(self, own: Mapping[str, bytes], columns: Sequence[Sequence[bytes | None]], _: int) -> None:
         """Add a trace: its own attributes, and the values of each key in its events."""
         rows = zip(*columns, strict=True)
         self.add_events(own, [dict(zip(self.keys or (), row, strict=True)) for row in rows])
 
-    def add_events(self, own: Mapping[bytes, bytes], events: Sequence[Mapping[str, bytes | None]]) -> None:
+    def add_events(self, own: Mapping[str, bytes], events: Sequence[Mapping[str, bytes | None]]) -> None:
         """Add a trace and its events."""
-        self.traces.append({f"{TRACE_LEVEL}{key.decode()}": value.decode() for key, value in own.items()})
+        self.traces.append({f"{TRACE_LEVEL}{key}": value.decode() for key, value in own.items()})
         self._events += events
         self._lengths.append(len(events))
 
@@ -231,35 +231,37 @@ class _Document:
                 raise LogError(f"{self.where}: an <event> in <log> is in another namespace than <log>; {EXPORT_AGAIN}")
 
     def _take(self, trace: Any) -> None:
-        """Hand over a trace: of several attributes with the same key the first."""
-        own: dict[bytes, bytes] = {}
-        events: list[dict[str, bytes]] = []
+        """Hand over a trace."""
         self.number += 1
-        for child in trace:
-            if child.tag == self.event_tag:
-                found: dict[str, bytes] = {}
-                for attribute in child:
-                    key = attribute.get("key")
-                    if key is not None and key not in found and (self.keys is None or key in self.keys):
-                        found[key] = attribute.get("value", "").encode()
-                events.append(found)
-            elif (key := child.get("key")) is None:
+        attributes = [child for child in trace if child.tag != self.event_tag]
+        for child in attributes:
+            if child.get("key") is None:
                 if (name := _local_name(child)) == "event":
                     raise self._misplaced("an <event>", "is in another namespace than <log>")
                 raise self._misplaced(f"<{name[:60]}>", "is neither an <event> nor an attribute with a key")
-            else:
-                own.setdefault(key.encode(), child.get("value", "").encode())
-        if self.number <= _FIRST:
-            self.sink.of_trace.update(key.decode() for key in own)
-            found_keys = (attribute.get("key") for event in trace.iterchildren(self.event_tag) for attribute in event)
-            self.sink.of_event.update(key for key in found_keys if key)
+        own, events = _values(attributes), [_values(event) for event in trace.iterchildren(self.event_tag)]
         if len(events) != sum(1 for _ in trace.iterdescendants("{*}event")):
             raise self._misplaced("an <event>", "is inside an event or an attribute, or in another namespace")
-        self.sink.add_events(own, events)
+        if self.number <= _FIRST:
+            self.sink.of_trace.update(own)
+            self.sink.of_event.update(*events)
+        if self.keys is not None:
+            self.sink.add(own, [[event.get(key) for event in events] for key in self.keys], len(events))
+        elif isinstance(self.sink, EventTable):
+            self.sink.add_events(own, events)
 
     def _misplaced(self, element: str, problem: str) -> LogError:
         """Return the error for an element of a trace that may be an event and would not be counted."""
         return LogError(f"{self.where}: {element} in trace {self.number:,} {problem}; {EXPORT_AGAIN} {CONFIDENTIAL}")
+
+
+def _values(attributes: Iterable[Any]) -> dict[str, bytes]:
+    """Return the values of attributes by their keys: of several with the same key the first."""
+    found: dict[str, bytes] = {}
+    for attribute in attributes:
+        if (key := attribute.get("key")) is not None:
+            found.setdefault(key, attribute.get("value", "").encode())
+    return found
 
 
 def _local_name(element: Any) -> str:
@@ -299,7 +301,7 @@ class TraceScanner:
         attribute = rb"%s(?:%s)\"%s/>%s" % (_KIND, rb"|".join(kinds), _SPACE, _SPACE)
         self._event = re.compile(rb"<event>%s(?:%s)*+</event>%s" % (_SPACE, attribute, _SPACE))
 
-    def scan(self, text: bytes) -> tuple[dict[bytes, bytes], list[list[bytes | None]], int] | None:
+    def scan(self, text: bytes) -> tuple[dict[str, bytes], list[list[bytes | None]], int] | None:
         """Return what a sink takes of a trace, from the text up to its end; None if it is not plain or has no events."""
         if not _is_xml_text(text):
             return None
@@ -308,7 +310,7 @@ class TraceScanner:
         between = parts[::step]
         if between.pop() != END or not between or any(between[1:]) or _HEAD.fullmatch(between[0]) is None:
             return None
-        own = dict(reversed(_OWN.findall(between[0])))
+        own = {key.decode(): value for key, value in reversed(_OWN.findall(between[0]))}
         return own, [parts[index::step] for index in range(1, step)], len(between)
 
 

@@ -20,12 +20,12 @@ from ..csv_files import BOMS, dialect_of, table_of
 from ..files import (
     SUFFIXES,
     Format,
+    check_file,
     chunks,
     content,
     file_format,
     is_database,
     listing,
-    packing_of,
     suffix_of,
     url_scheme,
 )
@@ -106,8 +106,7 @@ class Examination:
         for note in notes:
             self.found.note("files", note)
         first = files[0]
-        if not first.is_file() or not first.stat().st_size:
-            raise LogError(f"{first}: no such file, or it is empty; check the path")
+        check_file(first, "csv")  # whatever its extension is
         try:
             form = self._format(first)
             if form == "xes":
@@ -128,9 +127,8 @@ class Examination:
             return self.found.reading.format
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
-        if packing_of(path) in ("gzip", "zstd"):
-            with suppress(LogError):
-                head = next(chunks(path, lambda _: None), b"")[:_HEAD]
+        with suppress(LogError):
+            head = next(chunks(path), b"")[:_HEAD]
         for sign, what, remedy in _NO_LOGS:
             if re.match(sign, head):
                 raise LogError(f"{path}: is {what}, by its first bytes; {remedy}", field="format")
@@ -238,13 +236,13 @@ class Examination:
             found.note("encoding", text, "choice" if encoding else "fact")
             found.propose(encoding=encoding)
         if found.reading.delimiter is None:
-            delimiter = dialect_of(next(chunks(paths[0], lambda _: None), b""), found.reading).delimiter
+            delimiter = dialect_of(next(chunks(paths[0]), b""), found.reading).delimiter
             found.note("delimiter", f"{_NAMES.get(delimiter, repr(delimiter))}, from the header")
         fault = ""
         stated = found.reading.quote
         for quote in (None, "none", "'", '"') if stated is None else (stated,):
             try:
-                rows = [table_of(path, attrs.evolve(found.reading, quote=quote), lambda _: None) for path in paths]
+                rows = [table_of(path, attrs.evolve(found.reading, quote=quote)) for path in paths]
                 table = pl.concat(rows, how="diagonal")
             except LogError as error:
                 fault = fault or str(error)
@@ -265,7 +263,7 @@ _WESTERN = "cp1252"
 def _encoding(paths: Iterable[Path]) -> tuple[str | None, str]:
     """Return the encoding to set, or None if the reader finds it; and what to say about it."""
     for path in paths:
-        data = content(path, lambda _: None)
+        data = content(path)
         if data.startswith(tuple(mark for mark, _ in BOMS)):
             continue
         if b"\0" in (start := data[:4096]):
