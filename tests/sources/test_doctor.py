@@ -117,19 +117,17 @@ def test_frames_are_examined() -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (["start", "complete", "schedule"], ["where"]),
-        (["Start", "Complete", None], ["where"]),
-        (["complete", "complete", "complete"], []),
-        (["start", "complete", "fever"], []),
+        (["start", "complete", "schedule"], 1),
+        (["Start", "Complete", None], 1),
+        (["complete", "complete", "complete"], 0),
+        (["start", "complete", "fever"], 0),
     ],
 )
-def test_starts_and_completions_are_noticed_whatever_the_column_is_called(
-    values: list[str | None], said: list[str]
-) -> None:
+def test_starts_and_completions_are_noticed_whatever_the_column_is_called(values: list[str | None], said: int) -> None:
     times = [datetime(2024, 1, 1)] * 3
     table = {"Fall": ["1", "1", "2"], "Aktivität": ["a", "a", "b"], "Zeit": times, "Status": values}
     found = [each for each in doctor(pl.DataFrame(table)).findings if each.topic == "lifecycle"]
-    assert [each.field for each in found] == said and all("'Status=" in each.text for each in found)
+    assert len(found) == said and all("set where to 'Status=" in each.text for each in found)
 
 
 def test_the_documentation_shows_what_the_doctor_proposes() -> None:

@@ -200,7 +200,7 @@ def _read(project: Project, diagnosis: LogDiagnosis) -> tuple[Log | None, LogDia
         with progress("reading the log") as watch:
             return read(project.source, diagnosis.reading, watch), diagnosis
     except TravasError as error:
-        problem = Observation("reading", str(error), "problem", error.field)
+        problem = Observation("reading", str(error), "problem")
         return None, replace(diagnosis, findings=(*diagnosis.findings, problem))
 
 
@@ -231,8 +231,7 @@ def _found(diagnosis: LogDiagnosis, draft: Project, file: Path | None, lines: Se
     """What the doctor found, which is confidential, and how this log is released."""
     rows = []
     for finding in diagnosis.findings:
-        option = f" (option --{finding.field.replace('_', '-')})" if finding.field else ""
-        rows.append((finding.topic, finding.text + option, "" if finding.level == "fact" else finding.level))
+        rows.append((finding.topic, finding.text, "" if finding.level == "fact" else finding.level))
     yield Table(CONFIDENTIAL_HEADING, rows, "yellow")
     before = "fix the problems above, or use the options that they name; then " if diagnosis.problems else ""
     if file is None:

@@ -27,15 +27,13 @@ class Observation:
 
     Attributes:
         topic: What it is about, such as `time`.
-        text: One or two sentences.
+        text: One or two sentences, with the name of the setting to use, if there is one.
         level: Whether something is to be done.
-        field: The Python name of the parameter that the text says to set, if any.
     """
 
     topic: str
     text: str
     level: ObservationLevel = "fact"
-    field: str = ""
 
 
 class Findings:
@@ -47,9 +45,9 @@ class Findings:
         self.choices: dict[str, dict[str, str]] = {}
         self.people: list[str] = []
 
-    def note(self, topic: str, text: str, level: ObservationLevel = "fact", field: str = "") -> None:
+    def note(self, topic: str, text: str, level: ObservationLevel = "fact") -> None:
         """Add something that was found."""
-        self.observations.append(Observation(topic, text, level, field))
+        self.observations.append(Observation(topic, text, level))
 
     def propose(self, **settings: Any) -> None:
         """Change the reading."""
@@ -90,5 +88,4 @@ class LogDiagnosis:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        findings = [asdict(finding) | {"field": finding.field or None} for finding in self.findings]
-        return {"confidential": True, "findings": findings, "choices": self.choices, "people": list(self.people)}
+        return {"confidential": True} | {name: value for name, value in asdict(self).items() if name != "reading"}

@@ -118,7 +118,7 @@ class Examination:
             with plain_words(f"{first}: cannot be read as {form.capitalize()}", INCOMPLETE):
                 return scan_arrow(files, form).collect()
         except LogError as error:
-            self.found.note("file", str(error), "problem", error.field)
+            self.found.note("file", str(error), "problem")
             return None
 
     def _format(self, path: Path) -> Format:
@@ -149,10 +149,10 @@ class Examination:
         self.found.note("size", f"{sum(names.values()):,} traces")
         if unnamed := names.pop("", 0):
             text = f"{unnamed:,} traces have no name; set duplicate_cases to 'separate' if every trace is a case"
-            self.found.note("case", text, "problem", "duplicate_cases")
+            self.found.note("case", text, "problem")
         if repeated := sum(number > 1 for number in names.values()):
             text = f"{repeated:,} names are those of several traces: with merge they are one case each, with separate every "
-            self.found.note("case", f"{text}trace is a case", "choice", "duplicate_cases")
+            self.found.note("case", f"{text}trace is a case", "choice")
             meanings = {"merge": "traces with the same name are one case", "separate": "every trace is a case"}
             self.found.choices["duplicate_cases"] = meanings
             self.found.propose(duplicate_cases="merge")
@@ -187,7 +187,7 @@ class Examination:
             sizes, key=lambda name: (sum(bool(candidates(role, sizes[name][0])) for role in roles), sizes[name][1])
         )
         others = ", ".join(repr(name) for name in [*sizes][:10] if name != best)
-        self.found.note(what, f"{best!r} looks most like events; the others are {others}", "choice", what)
+        self.found.note(what, f"{best!r} looks most like events; the others are {others}", "choice")
         self.found.propose(**{what: best})
         return best
 

@@ -102,7 +102,7 @@ class TableExamination:
         if not times.formats:
             what = "no date; join them with the date to one column" if self._is_clock(name) else "no known format"
             text = f"values such as {times.example[:40]!r} have {what}; set timestamp_format"
-            found.note("time", text, "problem", "timestamp_format")
+            found.note("time", text, "problem")
             return None
         form = times.formats[0]
         if len(times.formats) > 1:
@@ -142,7 +142,7 @@ class TableExamination:
         possible = candidates(role, self.names) or self._by_values(role)
         if possible:
             return self._chosen(role, possible[0], possible)
-        self.found.note(role, f"no column has the {role}; set {role}", "problem", role)
+        self.found.note(role, f"no column has the {role}; set {role}", "problem")
         return None
 
     def _chosen(self, role: Literal["case", "activity", "timestamp"], column: str, possible: Sequence[str]) -> str:
@@ -193,7 +193,7 @@ class TableExamination:
             field, value = "where", " and ".join(repr(f"{name}={text}") for text in ends)
             self.found.propose(where=(*reading.where, *((name, text) for text in ends)))
         remedy = f"to read every activity once, set {field} to {value}; otherwise it is read several times"
-        self.found.note("lifecycle", f"column {name[:40]!r}: {shown}; {remedy}", "choice", field)
+        self.found.note("lifecycle", f"column {name[:40]!r}: {shown}; {remedy}", "choice")
 
     def _persons(self, case: str) -> list[str]:
         """Return the columns that are named like a person and have one value in every case."""
@@ -210,7 +210,7 @@ class TableExamination:
             found[name] = persons
             some = "fewer values than cases" if persons < cases else "as many values as cases"
             text = f"column {name!r} may identify the person ({some}); to protect persons, set unit, and "
-            self.found.note("persons", f"{text}choose max_cases without the log", "choice", "unit")
+            self.found.note("persons", f"{text}choose max_cases without the log", "choice")
         return sorted(found, key=lambda name: found[name])
 
     # ------------------------------------------------------------------------------------------------ the rows
@@ -224,10 +224,10 @@ class TableExamination:
         self._decimals([*needed, *found.people])
         if self.case is None or self.activity is None:
             return
-        for role, name in ((_CASE, self.case), (_ACTIVITY, self.activity)):
+        for name in (self.case, self.activity):
             if not is_name_type(kind := self.table.schema[name]):
                 text = f"column {name!r} has the type {kind}, whose values are not exact names; convert it to text"
-                found.note("columns", text, "problem", role)
+                found.note("columns", text, "problem")
                 return
         case, activity = (_emptied(self.table[name].cast(pl.String)) for name in (self.case, self.activity))
         activities = activity.drop_nulls().value_counts(sort=True)
@@ -245,7 +245,7 @@ class TableExamination:
                 cells = f"{number_of(number, 'cells missing')}, the first in row {int(lacking.arg_max() or 0) + 1:,}"
                 what = "these events" if name in needed else "cases without a person"
                 text = f"column {name!r}: {cells}; to leave out {what}, set on_missing to 'drop'"
-                self.found.note("missing", text, "choice", "on_missing")
+                self.found.note("missing", text, "choice")
                 self.found.propose(on_missing="drop")
 
     def _decimals(self, used: Sequence[str]) -> None:
@@ -262,7 +262,7 @@ class TableExamination:
             if plain_ones.sum() < fits[best] >= _MOST * len(values):
                 example = str(values.filter(~plain_ones)[0])[:20]
                 text = f"column {name[:40]!r} has numbers such as {example!r}; to release it in bins, set decimal to {best!r}"
-                self.found.note("numbers", text, "choice", "decimal")
+                self.found.note("numbers", text, "choice")
                 self.found.propose(decimal=best)
                 return
 
@@ -285,7 +285,7 @@ class TableExamination:
         duplicates = groups.height - groups.n_unique(subset=[_CASE, TIME, _ACTIVITY])
         if duplicates:
             text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
-            self.found.note("duplicates", text + "set duplicate_events to 'drop'", "choice", "duplicate_events")
+            self.found.note("duplicates", text + "set duplicate_events to 'drop'", "choice")
         if order == "unknown":
             return
         if backwards:
@@ -298,7 +298,7 @@ class TableExamination:
                 self.found.propose(ties="activity")
             else:
                 text += "read in the order of the file; for another order, set ties to 'activity' or a column"
-            self.found.note("ties", text, "choice", "ties")
+            self.found.note("ties", text, "choice")
 
     def _spellings(self, activities: pl.DataFrame) -> None:
         groups = defaultdict(list)
