@@ -80,8 +80,7 @@ def test_gzip_faults(path: Path) -> None:
     assert len(variants(csv(zipped, packed))) == 5000
     with pytest.raises(LogError, match="is truncated"):
         variants(csv(zipped, packed[:-1000]))
-    with pytest.raises(LogError, match="not compressed with gzip"):
-        variants(csv(zipped, b"case_id,activity\n1,a\n"))
+    assert len(variants(csv(zipped, (HEAD + "1,a,2020-01-01\n").encode()))) == 1  # not compressed after all
     assert len(variants(csv(zipped, packed + bytes(512)))) == 5000  # padding is allowed
     damaged = bytearray(packed)
     damaged[-6] ^= 0xFF

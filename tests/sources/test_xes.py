@@ -69,7 +69,7 @@ def test_the_encoding_is_that_of_the_parser(path: Path) -> None:
     """Which finds it however the declaration is written, and whatever else it contains."""
     for space in (" ", "\n", " " * 5000):
         text = log_of(named("1", "A")).replace('"1.0"?', f'"1.0"{space}encoding = "ISO-2022-JP"?')
-        with pytest.raises(LogError, match="'ISO-2022-JP', which is not supported"):
+        with pytest.raises(LogError, match="'ISO-2022-JP' is not supported"):
             variants(path, text)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import CONFIDENTIAL, LogError, ParameterError, check_encodable, confidential_repr, is_encodable, shown
+from ..errors import CONFIDENTIAL, LogError, confidential_repr, is_encodable, shown
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
 from ..trusted.samplers import Integers
 from .abstraction import FULL, Abstraction
@@ -69,7 +69,6 @@ class Log:
 
     def __post_init__(self) -> None:
         check_number_of_cases(self.counts)
-        _check_columns(self.columns)
 
     def __repr__(self) -> str:
         return "Log(confidential)"
@@ -174,12 +173,6 @@ def check_number_of_cases(counts: Integers) -> None:
     """Raise LogError if there are more than `MAX_CASES` cases, of which no sum would be exact."""
     if sum(counts.tolist()) > MAX_CASES:  # integers of Python, which cannot overflow
         raise LogError(f"the log has more than {MAX_CASES:,} cases, the largest number supported {CONFIDENTIAL}")
-
-
-def _check_columns(columns: tuple[str, ...]) -> None:
-    if not isinstance(columns, tuple) or not all(isinstance(name, str) and name for name in columns):
-        raise ParameterError(f"columns is {shown(columns)}; use a tuple of names of columns", field="columns")
-    check_encodable("columns", *columns)
 
 
 def _check_activity(activity: Activity, index: int, columns: int) -> None:

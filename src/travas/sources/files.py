@@ -7,7 +7,6 @@ nothing but its compression, by its first bytes.
 from __future__ import annotations
 
 import codecs
-import gzip
 import os
 import re
 import stat
@@ -16,11 +15,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import IO, Any, Literal, TypeGuard
 from urllib.parse import unquote
 
-from ..errors import LogError, MissingExtraError, ParameterError, is_encodable
+from ..errors import LogError, MissingExtraError, is_encodable
 from ..mechanisms.mechanism import Progress
 
 Format = Literal["xes", "csv", "parquet", "arrow", "xlsx"]
@@ -51,6 +51,7 @@ DATABASE_SUFFIXES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 """The extensions of DuckDB and SQLite files; which of the two wrote a file is in its first bytes."""
 
 _MAGIC: dict[bytes, Packing] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+_GZIP: Any = import_module("isal.igzip" if find_spec("isal") else "gzip")  # isal is faster
 _HIDDEN = (".", "_")
 _SHOWN = 3
 _ZSTD_BYTES = 1 << 16
@@ -210,10 +211,10 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except LogError:
         raise
-    except Exception as error:  # zipfile raises many kinds
-        encrypted = isinstance(error, RuntimeError) and "encrypted" in str(error)
-        what = "is encrypted; unpack it first" if encrypted else "cannot be unpacked; copy or create it again"
-        raise LogError(f"{path}: the zip archive {what}") from None
+    except Exception:  # zipfile raises many kinds
+        raise LogError(
+            f"{path}: the zip archive cannot be unpacked: it is encrypted or damaged; unpack it first"
+        ) from None
 
 
 def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, None]:
@@ -223,21 +224,16 @@ def _unpacked(path: Path, raw: IO[bytes], size: int) -> Generator[bytes, None, N
         with _archive(path) as archive, archive.open(member_of(path)) as member:
             yield from iter(lambda: member.read(size), b"")
         return
-    pieces = _zstd(raw) if packing == "zstd" else iter(partial((_gzip(raw) if packing else raw).read, size), b"")
+    pieces = (
+        _zstd(raw)
+        if packing == "zstd"
+        else iter(partial((_GZIP.GzipFile(fileobj=raw) if packing else raw).read, size), b"")
+    )
     try:
         yield from pieces
     except Exception as error:  # every library has its own kinds
         what = "truncated" if isinstance(error, EOFError) else f"damaged ({error})"
         raise LogError(f"{path}: the {packing or 'text'} file is {what}; copy it again") from None
-
-
-def _gzip(raw: IO[bytes]) -> IO[bytes]:
-    try:
-        library = import_module("isal.igzip")  # it is faster
-    except ImportError:
-        library = gzip
-    stream: IO[bytes] = library.GzipFile(fileobj=raw, mode="rb")
-    return stream
 
 
 def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
@@ -263,24 +259,12 @@ def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
 # --- encodings: those in which no character changes how the following ones are decoded
 
 
-def check_encoding(name: str) -> None:
-    """Raise ParameterError for unknown encodings and for those with a state across lines (ISO 2022, UTF-7, HZ)."""
+def is_supported(encoding: str) -> bool:
+    """Return whether an encoding is known and has no state across lines, as ISO 2022, UTF-7 and HZ have."""
     try:
-        codec = codecs.lookup(name).name
+        return _ENCODINGS.fullmatch(codecs.lookup(encoding).name) is not None
     except (LookupError, ValueError):
-        codec = ""
-    if not _ENCODINGS.fullmatch(codec):
-        raise ParameterError(f"encoding {name!r} is not supported; try utf-8, utf-16 or cp1252", field="encoding")
-
-
-def check_xml_encoding(where: str, name: str) -> None:
-    """Refuse an XML document that declares an encoding which is not supported."""
-    try:
-        check_encoding(name)
-    except ParameterError:
-        raise LogError(
-            f"{where}: the XML declaration has the encoding {name!r}, which is not supported; convert the file to UTF-8"
-        ) from None
+        return False
 
 
 # --- where a log is: by its location the ledger identifies a log without a name

@@ -17,7 +17,7 @@ from ..log.log import Roles
 from ..log.plain import from_plain, plain
 from ..log.questions import NO_DETAILS, DetailColumn, Details
 from ..trusted.guarantee import ONE_CASE, Counted, PrivacyUnit
-from .files import Format, check_encoding
+from .files import Format, is_supported
 from .period import Period
 
 Lifecycle = Literal["all", "complete", "start", "pairs"]
@@ -129,8 +129,8 @@ def _check_character(_: object, attribute: Any, value: Any) -> None:
 
 def _check_encoding(_: object, attribute: Any, name: Any) -> None:
     _check_text(_, attribute, name)
-    if name is not None:
-        check_encoding(name)
+    if name is not None and not is_supported(name):
+        raise ParameterError(f"encoding {name!r} is not supported; try utf-8, utf-16 or cp1252", field="encoding")
 
 
 def _are_different(_: object, attribute: Any, texts: tuple[str, ...]) -> None:

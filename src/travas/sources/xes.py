@@ -33,7 +33,7 @@ from ..errors import CONFIDENTIAL, LogError
 from ..log.escaped_names import ESCAPED
 from ..log.log import Log
 from ..mechanisms.mechanism import Progress
-from .files import check_xml_encoding, chunks
+from .files import chunks, is_supported
 from .messages import EXPORT_AGAIN
 from .reading import CASE, TRACE_LEVEL, Reading
 from .traces import TraceLog
@@ -170,7 +170,8 @@ class _Document:
         root = self.parser.close()
         if root is not self.root:
             raise LogError(f"{self.where}: not XES, the root element is not <log>; check that it is the right file")
-        check_xml_encoding(self.where, root.getroottree().docinfo.encoding or "utf-8")  # not known before
+        if not is_supported(encoding := root.getroottree().docinfo.encoding or "utf-8"):  # not known before
+            raise LogError(f"{self.where}: the encoding {encoding!r} is not supported; convert the file to UTF-8")
         self._stray(root[:])
 
     def _read_piece(self, piece: bytes) -> None:

@@ -38,7 +38,7 @@ _OTHERS = re.compile(
 
 _CLOCK = r"^[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?$"
 _SAMPLE, _MOST_TRANSITIONS = 20_000, 20
-_CASE, _ACTIVITY, _ROW, _TIED = "case", "activity", "row", "tied"
+_CASE, _ACTIVITY = "case", "activity"
 _SHOWN, _SHUFFLED, _MOST = 3, 0.05, 0.9
 
 RowOrder = Literal["recorded", "unknown"]
@@ -269,20 +269,16 @@ class TableExamination:
     def _order(self, case: pl.Series, activity: pl.Series, time: pl.Series, order: RowOrder) -> None:
         """Report duplicates, simultaneous events and rows that are not in the order of time.
 
-        Cases are compared by their hashes: 8 bytes instead of text for every event.
+        Names are compared by their hashes: 8 bytes instead of text for every event.
         """
-        events = pl.DataFrame({_CASE: case.hash(), TIME: time}).with_row_index(_ROW)
-        known = events.filter(case.is_not_null() & time.is_not_null()).sort(_CASE, maintain_order=True)
+        events = pl.DataFrame({_CASE: case.hash(), TIME: time, _ACTIVITY: activity.hash()})
+        events = events.filter(case.is_not_null() & time.is_not_null())
         follows = pl.col(_CASE) == pl.col(_CASE).shift()
         backward = follows & (pl.col(TIME) < pl.col(TIME).shift())
-        steps, backwards = known.select(steps=follows.sum(), backwards=backward.sum()).row(0)
-        if backwards:
-            known = known.sort(_CASE, TIME)
-        known = known.with_columns((follows & (pl.col(TIME) == pl.col(TIME).shift())).fill_null(False).alias(_TIED))
-        groups = known.filter(pl.col(_TIED) | pl.col(_TIED).shift(-1))
-        tied = int(groups[_TIED].sum())
-        groups = groups.with_columns(activity.gather(groups[_ROW]).alias(_ACTIVITY))
-        duplicates = groups.height - groups.n_unique(subset=[_CASE, TIME, _ACTIVITY])
+        in_cases = events.sort(_CASE, maintain_order=True)
+        steps, backwards = in_cases.select(steps=follows.sum(), backwards=backward.sum()).row(0)
+        tied = events.height - events.n_unique([_CASE, TIME])
+        duplicates = events.height - events.n_unique()
         if duplicates:
             text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
             self.found.note("duplicates", text + "set duplicate_events to 'drop'", "choice")
