@@ -8,6 +8,7 @@ the last three had not been looked at when the ladder was settled.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
@@ -19,8 +20,9 @@ import numpy as np
 from harness import DATA, spread
 
 from travas import Log, read
-from travas.evaluation.metrics import case_coverage, relative_log_similarity, sum_by
+from travas.evaluation.metrics import case_coverage, relative_log_similarity
 from travas.log.abstraction import Abstraction
+from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.trusted.samplers import Seeded
@@ -67,13 +69,11 @@ def abstracted(original: Log, released: Log, abstractions: Sequence[Abstraction]
     for index, grouped in reversed(list(enumerate(keys))):
         rungs[grouped.among(np.flatnonzero([trace in there for trace in traces[index]]))] = index
     rungs[rungs < 0] = rungs.max() if (rungs >= 0).any() else len(keys) - 1
-    counts = sum_by(
-        row
-        for index, grouped in enumerate(keys)
-        for row in zip(
-            traces[index], grouped.counts(np.where(rungs == index, original.counts, 0)).tolist(), strict=True
-        )
-    )
+    counts: Counter[Trace] = Counter()
+    for index, grouped in enumerate(keys):
+        numbers = grouped.counts(np.where(rungs == index, original.counts, 0)).tolist()
+        for trace, number in zip(traces[index], numbers, strict=True):
+            counts[trace] += number
     return Log.from_mapping(+counts, original.columns)
 
 

@@ -32,7 +32,7 @@ from ..trusted.samplers import Seeded, uniform_below
 from ..verification.opened import load, open_release, read_release, stated_reading
 from . import metrics, pm4py_models
 from .details import DetailComparison, compare_details, details_of_halves
-from .metrics import fake_activities, sum_by
+from .metrics import fake_activities
 
 COUNTS = {
     "": "",
@@ -342,9 +342,11 @@ def _distances(truth: Counter[StepPair], values: Mapping[StepPair, float]) -> Ma
 
 def cases_of_pairs(log: Log | Mapping[Trace, int]) -> Counter[StepPair]:
     """In how many cases each pair occurs. Confidential."""
-    return sum_by(
-        (pair, cases) for trace, cases in log.items() for pair in set(zip((None, *trace), (*trace, None), strict=True))
-    )
+    pairs: Counter[StepPair] = Counter()
+    for trace, cases in log.items():
+        for pair in set(zip((None, *trace), (*trace, None), strict=True)):
+            pairs[pair] += cases
+    return pairs
 
 
 # -------------------------------------------------------------------------------------------------- the two logs

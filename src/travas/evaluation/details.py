@@ -183,13 +183,13 @@ def attribute_distance(
     cells, size = _cells(logs, attribute, "case", values)
     cells = [cell[log.lengths > 0] for cell, log in zip(cells, logs, strict=True)]
     kept = np.ones(len(cells[0])) if attribute.is_number else cells[0] != size - 1
-    names = _names(logs)
-    last = [log.codes[_bounds(log)[1]] for log in logs]
-    joint = [cell * len(names) + _recoded(log, names)[code] for log, cell, code in zip(logs, cells, last, strict=True)]
+    activities, number = _activities(logs)
+    last = [codes[_bounds(log)[1]] for log, codes in zip(logs, activities, strict=True)]
+    joint = [cell * number + codes for cell, codes in zip(cells, last, strict=True)]
     return AttributeDistance(
         attribute.name,
         alone=_total_variation(cells[0], cells[1], size),
-        by_last=_total_variation(joint[0], joint[1], size * len(names)),
+        by_last=_total_variation(joint[0], joint[1], size * number),
         kept=float(np.mean(kept)) if len(kept) else 1.0,
     )
 
@@ -200,10 +200,10 @@ def event_attribute_distance(
     """Compare an attribute of events of two logs, by activity."""
     logs = (original, released)
     cells, size = _cells(logs, attribute, "event")
-    names = _names(logs)
+    activities, number = _activities(logs)
     one, other = (  # how many events every activity has in every cell
-        np.bincount(_recoded(log, names)[log.codes] * size + own, minlength=len(names) * size).reshape(-1, size)
-        for log, own in zip(logs, cells, strict=True)
+        np.bincount(codes * size + own, minlength=number * size).reshape(-1, size)
+        for codes, own in zip(activities, cells, strict=True)
     )
     events = one.sum(axis=1)
     weights = events / max(events.sum(), 1)
@@ -237,13 +237,10 @@ def _cells(
     return [np.array(cells)[one.codes] for cells, one in zip(recoded, coded, strict=True)], len(texts) + 2
 
 
-def _names(logs: Sequence[EncodedCases]) -> dict[Activity, int]:
-    return {name: code for code, name in enumerate(sorted({name for log in logs for name in log.alphabet}))}
-
-
-def _recoded(log: EncodedCases, names: dict[Activity, int]) -> Integers:
-    """The common code of every activity of a log."""
-    return np.array([names[name] for name in log.alphabet], dtype=np.int64)
+def _activities(logs: Sequence[EncodedCases]) -> tuple[list[Integers], int]:
+    """The activity of every event of each log by a common code, and how many codes there are."""
+    codes = {name: code for code, name in enumerate(sorted({name for log in logs for name in log.alphabet}))}
+    return [np.array([codes[name] for name in log.alphabet], dtype=np.int64)[log.codes] for log in logs], len(codes)
 
 
 def wasserstein(one: Floats, other: Floats) -> float:

@@ -5,22 +5,22 @@ Definitions: docs/metrics.md. A log is a path, a DataFrame, `Log`, a `Release`, 
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LogError, MissingExtraError, ParameterError, shown
+from ..errors import LogError, MissingExtraError
 from ..log.traces import Activity, Trace
 from ..sources.engine import read
 from ..trusted.samplers import Floats
 
 Buffer = Literal["length", "penalty"]
 Counts = Mapping[Trace, int]
-Key = TypeVar("Key", bound=Hashable)
 
 _PENALTY = 10
 _BYTES_PER_ARC = 52  # of the transport problem: measured, benchmarks/metrics.py
@@ -51,8 +51,6 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
     Equal variants are matched first. Extra cases of one log flow into a buffer, at the cost of their length (`length`,
     the supplement of the paper), or of the largest remaining edit distance + 10 (`penalty`, the reference code).
     """
-    if buffer not in ("length", "penalty"):
-        raise ParameterError(f"buffer is {shown(buffer)}; use length or penalty", field="buffer")
     before, after = both(original, released)
     more, less = Counter(before) - Counter(after), Counter(after) - Counter(before)
     if sum(more.values()) < sum(less.values()):
@@ -113,8 +111,9 @@ def _least_cost(costs: Floats, supply: list[int], demand: list[int]) -> float:
     return float(cost / scale)
 
 
-def _available_memory() -> int:
-    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+def _available_memory() -> float:
+    """In bytes; infinite where the system does not say it, as on Windows."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else math.inf
 
 
 # ---------------------------------------------------------------------------------------------------- simple figures
@@ -149,14 +148,6 @@ def fake_variants(original: Any, released: Any) -> int:
     """Return the number of released variants that the original does not have: none with `optimal` and `travas`."""
     before, after = both(original, released)
     return sum(trace not in before for trace in after)
-
-
-def sum_by(numbers: Iterable[tuple[Key, int]]) -> Counter[Key]:
-    """Return the sum of the numbers of every key."""
-    sums: Counter[Key] = Counter()
-    for key, number in numbers:
-        sums[key] += number
-    return sums
 
 
 # ------------------------------------------------------------------------------------------------------ both logs

@@ -157,12 +157,9 @@ def open_release(path: str | Path) -> Release:
         if the guarantee file says so.
 
     Raises:
-        ParameterError: The argument is not a path.
         LogError: One of the files cannot be read, or it is not a release.
         VerificationError: The release is not that of the guarantee beside it.
     """
-    if not isinstance(path, str | Path):
-        raise ParameterError(f"path is {shown(path)}; use the path of a .json release", field="path")
     release_file = Path(path)
     guarantee = guarantee_path(release_file)
     stated = load(guarantee)
