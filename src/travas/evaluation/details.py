@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 import polars as pl
@@ -19,12 +19,9 @@ from ..log.questions import SERVICE_COLUMN, DetailColumn, Totals, check_details
 from ..log.traces import Activity
 from ..releases.release import details_of, released_attributes, released_event_attributes, released_times
 from ..releases.synthetic_log import SyntheticRelease
-from ..sources.encoded_cases import Coded, EncodedCases, EncodedTotals
+from ..sources.encoded_cases import Coded, EncodedCases
 from ..synthesis.event_times import hour_of_week, week_of, zone_of
 from ..trusted.samplers import Floats, Integers, Seeded, uniform_below
-
-if TYPE_CHECKING:
-    from ..sources.spark import SparkTotals
 
 Pair = tuple[Activity, Activity]
 Of = Literal["case", "event"]
@@ -346,4 +343,5 @@ def _distances(one: EncodedCases, other: EncodedCases, released: SyntheticReleas
 
 def fetched_cases(totals: Totals) -> EncodedCases:
     """Return the cases that were counted, with their times and attributes; those of a Spark log are fetched."""
-    return totals.cases if isinstance(totals, EncodedTotals) else cast("SparkTotals", totals).fetched()
+    cases: EncodedCases = totals.fetched().cases
+    return cases

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isqrt
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from ..errors import ParameterError
 from ..trusted.numbers import whole_number
@@ -346,6 +346,9 @@ class Totals(Protocol):
 
     def value_sums(self, question: AttributeValues | EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values that occur; None stands for missing ones. Confidential."""
+
+    def fetched(self) -> Any:
+        """Return the answers from encoded cases in this process. Confidential."""
 
     def under(self, abstraction: Abstraction) -> Totals:
         """Return the answers for traces that are generalised further by an abstraction."""

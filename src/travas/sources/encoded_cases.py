@@ -116,6 +116,10 @@ class EncodedTotals:
         """Return the answers for traces that are generalised further."""
         return replace(self, abstraction=self.abstraction | abstraction)
 
+    def fetched(self) -> EncodedTotals:
+        """Return the answers from cases in this process."""
+        return self
+
     def sums(self, question: q.CellQuestion) -> Integers:
         """Return what all cases add to the cells of a question."""
         flat, values = self._flat, self._values(question)

@@ -38,12 +38,8 @@ def segments(variants: Log, reading: Reading) -> tuple[Log, ...]:
     """Return the log of every segment; without segments the log itself. No case is in two."""
     if reading.by is None:
         return (variants,)
-    from .encoded_cases import EncodedTotals
-
     totals: Any = variants.totals
-    if not isinstance(totals, EncodedTotals):  # those of Spark: the encoded cases are transferred
-        totals = EncodedTotals(totals.fetched(), totals.details, totals.abstraction)
-    parts: tuple[Log, ...] = totals.segments(variants, reading.by, reading.segments)
+    parts: tuple[Log, ...] = totals.fetched().segments(variants, reading.by, reading.segments)
     return parts
 
 

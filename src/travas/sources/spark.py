@@ -37,7 +37,7 @@ from ..log.traces import CODE, Activity, Trace, keys_of
 from ..trusted.samplers import Integers
 from .columns import Columns, cautions, columns_of
 from .databases import without_row_order
-from .encoded_cases import EncodedCases, EncodedTotals, joined
+from .encoded_cases import EncodedTotals, joined
 from .events import Counting, Table, persons_of
 from .messages import NO_EVENTS
 from .reading import Reading
@@ -84,7 +84,7 @@ def _counted(frame: Any, reading: Reading, where: str) -> Log:
     described = _described(reports, Table(empty, columns, where), reading, frame.columns)
     here = found.select(_DIGEST, _COUNT, _LENGTH).toArrow()
     if columns.details:
-        described = replace(described, totals=SparkTotals(cases, cast(Totals, described.totals), where))
+        described = replace(described, totals=SparkTotals(cases, cast(EncodedTotals, described.totals), where))
     if here.num_rows:
         described = replace(described, notes=tuple(note for note in described.notes if note != NO_EVENTS))
     counts, lengths = (here[name].to_numpy().astype(np.int64) for name in (_COUNT, _LENGTH))
@@ -236,7 +236,7 @@ class SparkTotals:
     """
 
     cases: Any
-    empty: Totals
+    empty: EncodedTotals
     where: str
     abstraction: Abstraction = FULL
 
@@ -260,11 +260,13 @@ class SparkTotals:
             total.update(found)
         return {**total}
 
-    def fetched(self) -> EncodedCases:
-        """Return the cases of all partitions."""
+    def fetched(self) -> EncodedTotals:
+        """Return the answers from the cases of all partitions, which are transferred."""
         with _jobs(self.where):
-            found = self.cases.collect()
-        return joined([pickle.loads(row[0]).cases for row in found]) if found else cast(EncodedTotals, self.empty).cases
+            found = [pickle.loads(row[0]) for row in self.cases.collect()]
+        return replace(
+            self.empty, cases=joined([each.cases for each in (self.empty, *found)]), abstraction=self.abstraction
+        )
 
     def _answered(self, question: q.Question) -> list[Any]:
         """Return the sums of every partition."""
