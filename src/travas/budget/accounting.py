@@ -86,7 +86,7 @@ def compose(spendings: Iterable[Spending], cells: int = FEWEST_CELLS) -> Callabl
 
 # ------------------------------------------------------------------------------------------- charges of periods
 
-_INDIFFERENT = {"abstraction", "counted", "max_cases", "on_missing", "order", "period", "query", "recognised", "ties"}
+_INDIFFERENT = {"abstraction", "counted", "max_cases", "on_missing", "order", "period", "query", "ties"}
 """What a reading may change from period to period: none of it decides when a case is closed."""
 
 _COLUMNS = "columns"

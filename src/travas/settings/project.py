@@ -31,7 +31,7 @@ from ..releases.release import KINDS, kind_of
 from ..releases.release import Kind as ReleaseKind
 from ..sources.files import url_scheme
 from ..sources.period import Period
-from ..sources.reading import Reading, parse_where
+from ..sources.reading import Reading
 from ..trusted.guarantee import PrivacyUnit
 from .table import BY_NAME, SECTIONS, SETTINGS, Value, setting
 
@@ -246,8 +246,6 @@ class Project:
             ParameterError: The values contradict each other.
         """
         options = self._stated(_READ)
-        if "where" in options:
-            options["where"] = parse_where(options["where"])
         if "abstraction" in options and self.references == "refuse":
             options["abstraction"] = Abstraction.parse(options["abstraction"], files="refuse")
         return Reading(**options, period=self._period())

@@ -126,14 +126,6 @@ class Columns:
     stated: Roles | None = None
     attribute_columns: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "attribute_columns", self.attribute_columns or self.attributes)
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The names of all attributes, those of cases before those of events."""
-        return tuple(column.name for column in self.details.columns)
-
     @property
     def roles(self) -> Roles:
         """The columns as stated in the guarantee file and the ledger."""
@@ -148,7 +140,7 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """The names of all columns that are read, each once."""
-        return [*dict.fromkeys((*self.identifiers, *self.attribute_columns))]
+        return [*dict.fromkeys((*self.identifiers, *(column for *_, column in self.attributes)))]
 
     @property
     def parts(self) -> list[str]:
@@ -161,26 +153,11 @@ class Columns:
         return [*zip(self.parts, self.activities, strict=True)]
 
     @property
-    def attribute_roles(self) -> list[str]:
-        """What the attributes are called there."""
-        return [f"attribute {index}" for index in range(len(self.attributes))]
-
-    @property
-    def attributes_read(self) -> list[tuple[DetailColumn, str, str]]:
+    def attributes(self) -> list[tuple[DetailColumn, str, str]]:
         """The attributes, what they are called there, and their columns."""
-        return [*zip(self.details.columns, self.attribute_roles, self.attribute_columns, strict=True)]
-
-    @property
-    def of_cases(self) -> list[str]:
-        """The attributes of cases among them."""
-        return [
-            role for role, column in zip(self.attribute_roles, self.details.columns, strict=True) if column.of == "case"
-        ]
-
-    @property
-    def of_events(self) -> list[str]:
-        """The attributes of events among them."""
-        return self.attribute_roles[len(self.of_cases) :]
+        columns = self.attribute_columns or [attribute.name for attribute in self.details.columns]
+        roles = [f"attribute {index}" for index in range(len(columns))]
+        return [*zip(self.details.columns, roles, columns, strict=True)]
 
     @classmethod
     def of(cls, reading: Reading, schema: Iterable[str], where: str) -> Columns:

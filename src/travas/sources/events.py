@@ -164,7 +164,7 @@ class Counting:
         read: dict[DetailColumn, Coded | Floats] = {}
         if details.service:
             read[SERVICE_COLUMN] = _floats(cases[_SERVICE].explode(empty_as_null=False))
-        for attribute, role, _ in columns.attributes_read:
+        for attribute, role, _ in columns.attributes:
             values = cases[role] if attribute.of == "case" else cases[role].explode(empty_as_null=False)
             read[attribute] = _floats(values) if attribute.values == "number" else self._coded(values)
         return EncodedTotals(EncodedCases(alphabet, codes, _lengths(cases, columns), times, aware, read), details)
@@ -209,9 +209,7 @@ class _Frame:
         columns, counting = self.columns, self.counting
         needed = {part: ("events without an activity", name) for part, name in columns.named_parts}
         needed[_CASE] = "events without a case", columns.case
-        numeric = [
-            (each.name, role, column) for each, role, column in columns.attributes_read if each.values == "number"
-        ]
+        numeric = [(each.name, role, column) for each, role, column in columns.attributes if each.values == "number"]
         given = {f"given {role}": text_of(column).is_not_null() for _, role, column in numeric}
         if columns.timestamp is not None:
             needed[TIME] = UNTIMED, columns.timestamp
@@ -244,7 +242,7 @@ class _Frame:
             read[_UNIT] = self._compared(columns.unit, _UNIT)
         if columns.details.service:
             read[_IS_START] = _transition(str(columns.lifecycle)) == "start"
-        for attribute, role, name in columns.attributes_read:
+        for attribute, role, name in columns.attributes:
             read[role] = (
                 self._coded(name, role)
                 if attribute.values == "name"
@@ -309,17 +307,16 @@ class _Frame:
 
     def cases(self, events: pl.DataFrame) -> pl.DataFrame:
         """Group events by case: the names of its activities as numbers, its details, its unit and digest."""
-        parts = self.columns.parts
-        lists = [
-            name for name in (*parts, *self.columns.of_events, _MOMENT, _AWARE, _SERVICE) if name in events.columns
-        ]
-        firsts = [pl.col(name).drop_nulls().first() for name in self.columns.of_cases]
+        columns = self.columns
+        of_events = [role for each, role, _ in columns.attributes if each.of == "event"]
+        lists = cs.by_name(*columns.parts, *of_events, _MOMENT, _AWARE, _SERVICE, require_all=False)
+        firsts = [pl.col(role).drop_nulls().first() for each, role, _ in columns.attributes if each.of == "case"]
         read = events
         if self.reading.duplicate_events == "drop":
-            read = events.unique([_CASE, TIME, *parts], keep="first", maintain_order=True)
+            read = events.unique([_CASE, TIME, *columns.parts], keep="first", maintain_order=True)
         # Polars cannot group by lists of categoricals and something else
-        cases = read.lazy().group_by(_CASE).agg(pl.col(lists).to_physical(), *firsts)
-        if self.columns.unit is not None:
+        cases = read.lazy().group_by(_CASE).agg(lists.to_physical(), *firsts)
+        if columns.unit is not None:
             cases = cases.join(self._owners(events).lazy(), on=_CASE)
         return cases.drop(_CASE).collect()
 
@@ -331,7 +328,7 @@ class _Frame:
         if _TIE in events.columns:
             keys += _tie_keys(events[_TIE].dtype)
         starts = [~pl.col(_IS_START)] if _IS_START in events.columns else []  # before ends
-        values = [pl.col(name).cast(pl.String) for name in self.columns.attribute_roles]
+        values = [pl.col(role).cast(pl.String) for _, role, _ in self.columns.attributes]
         return [*keys, pl.col(*self.columns.parts).cast(pl.String), *starts, *values]
 
 

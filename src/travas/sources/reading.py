@@ -87,17 +87,6 @@ def by_column(where: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return values
 
 
-def parse_where(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Parse `COLUMN=VALUE`, as on the command line; the first equals sign separates them."""
-    pairs = []
-    for text in texts:
-        column, sign, value = text.partition("=")
-        if not (column and sign and value):
-            raise ParameterError(f"where is {shown(text)}; use COLUMN=VALUE", field="where")
-        pairs.append((column, value))
-    return tuple(pairs)
-
-
 def _check_format(_: object, __: object, form: str | None) -> None:
     """Check a format of `datetime.strptime` or of numbers before any log is opened."""
     if form is None or form in NUMBERED:
@@ -117,6 +106,11 @@ def _check_text(_: object, attribute: Any, value: object) -> None:
     if value is not None and (not isinstance(value, str) or not value):
         raise ParameterError(f"{name} is {shown(value)}; use text that is not empty", field=name)
     check_encodable(name, str(value or ""))
+
+
+def _text() -> Any:
+    """A setting that is text, or None."""
+    return attrs.field(default=None, validator=_check_text)
 
 
 def _check_character(_: object, attribute: Any, value: Any) -> None:
@@ -166,12 +160,16 @@ def _activities(columns: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _pairs(where: Any) -> tuple[tuple[str, str], ...]:
-    are_pairs = isinstance(where, list | tuple) and all(isinstance(p, list | tuple) and len(p) == 2 for p in where)
-    texts: list[Any] = [part for pair in where for part in pair] if are_pairs else [None]
-    if not all(isinstance(text, str) and text for text in texts):
-        raise ParameterError(f"where is {shown(where)}; use pairs of texts, such as (('ward', 'A'),)", field="where")
-    check_encodable("where", *texts)
-    return tuple(map(tuple, where))
+    """Return pairs of a column and a value; of `COLUMN=VALUE`, the first equals sign separates them."""
+    pairs: list[Any] = [
+        each.split("=", 1) if isinstance(each, str) else each
+        for each in (where if isinstance(where, list | tuple) else [where])
+    ]
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(isinstance(t, str) and t for t in pair):
+            raise ParameterError(f"where is {shown(where)}; use COLUMN=VALUE, or pairs of texts", field="where")
+        check_encodable("where", *pair)
+    return tuple(map(tuple, pairs))
 
 
 def _delimiter(character: str | None) -> str | None:
@@ -196,8 +194,8 @@ class Reading:
         duplicate_cases: How to handle XES traces with the same name.
         lifecycle: Which events are read: `complete`, `start` or `all`. An event without a transition is complete. With
             `pairs`, complete events are read, and starts for their service times.
-        where: Pairs of a column and a value: only events with one of the values in each of the columns are read. In XES,
-            `case:NAME` is an attribute of the trace.
+        where: Pairs of a column and a value, or texts such as `ward=A`: only events with one of the values in each of
+            the columns are read. In XES, `case:NAME` is an attribute of the trace.
         duplicate_events: Whether to keep or drop further events of a case with the same activity and timestamp.
         format: The format of the file, such as `csv`; None is that of its extension. Required for standard input.
         decimal: The sign of decimals in text that is read as a number, `,` or `.`; then marks between thousands are also
@@ -219,14 +217,14 @@ class Reading:
         segments: Its values, a public list; `other` is every other value, and none.
     """
 
-    case: str | None = attrs.field(default=None, validator=_check_text)
+    case: str | None = _text()
     activity: tuple[str, ...] = attrs.field(
         default=(), converter=_activities, validator=[are_texts, _are_different, _are_activities]
     )
-    timestamp: str | None = attrs.field(default=None, validator=_check_text)
+    timestamp: str | None = _text()
     timestamp_format: str | None = attrs.field(default=None, validator=_check_format)
     order: Order | None = attrs.field(default=None, validator=optional(one_of(Order)))
-    ties: str | None = attrs.field(default=None, validator=_check_text)
+    ties: str | None = _text()
     on_missing: OnMissing = attrs.field(default="fail", validator=one_of(OnMissing))
     duplicate_cases: DuplicateCases = attrs.field(default="fail", validator=one_of(DuplicateCases))
     lifecycle: Lifecycle = attrs.field(default="all", validator=one_of(Lifecycle))
@@ -234,19 +232,19 @@ class Reading:
     duplicate_events: DuplicateEvents = attrs.field(default="keep", validator=one_of(DuplicateEvents))
     decimal: Decimal | None = attrs.field(default=None, validator=optional(one_of(Decimal)))
     format: Format | None = attrs.field(default=None, validator=optional(one_of(Format)))
-    sheet: str | None = attrs.field(default=None, validator=_check_text)
+    sheet: str | None = _text()
     delimiter: str | None = attrs.field(default=None, converter=_delimiter, validator=_check_character)
     quote: str | None = attrs.field(default=None, validator=_check_character)
     encoding: str | None = attrs.field(default=None, validator=_check_encoding)
     abstraction: Abstraction = attrs.field(default=FULL, converter=_abstraction, validator=_of(Abstraction))
-    unit: str | None = attrs.field(default=None, validator=_check_text)
+    unit: str | None = _text()
     max_cases: int | None = None
     counted: Counted | None = attrs.field(default=None, validator=optional(one_of(Counted)))
-    table: str | None = attrs.field(default=None, validator=_check_text)
-    query: str | None = attrs.field(default=None, validator=_check_text)
+    table: str | None = _text()
+    query: str | None = _text()
     details: Details = attrs.field(default=NO_DETAILS, validator=_of(Details))
     period: Period | None = attrs.field(default=None, validator=_of(Period))
-    by: str | None = attrs.field(default=None, validator=_check_text)
+    by: str | None = _text()
     segments: tuple[str, ...] = attrs.field(default=(), converter=text_tuple, validator=[are_texts, _are_different])
 
     def __attrs_post_init__(self) -> None:
@@ -328,14 +326,13 @@ class Reading:
             roles: The columns that were read, set or recognised.
 
         Returns:
-            Every setting by name; None if it is not set. `columns` are the columns that were read, `recognised` the
-            names by which columns that are not set are recognised. The text of a query is left out: it may name persons.
+            Every setting by name; None if it is not set. `columns` are the columns that were read. The text of a query is
+            left out: it may name persons.
         """
         columns = {"case": roles.case, "activities": list(roles.activities), "timestamp": roles.timestamp}
         return {name: value for name, value in plain(self).items() if name != "details"} | {
             "query": None if self.query is None else QUERY_USED,
             "columns": columns | ({} if roles.lifecycle is None else {"lifecycle": roles.lifecycle}),
-            "recognised": {role: list(STANDARD[role]) for role in ("case", "activity", "timestamp")},
         }
 
     @classmethod
@@ -353,7 +350,6 @@ class Reading:
         """
         settings = dict(description) if isinstance(description, Mapping) else {}
         roles = from_plain(settings.pop("columns", None), Roles, "reading")
-        settings.pop("recognised", None)
         reading = from_plain(settings, cls, "reading")
         if reading.describe(roles) != description:
             raise ParameterError("the description of the reading is incomplete or inconsistent", field="reading")

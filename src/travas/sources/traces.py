@@ -113,7 +113,7 @@ class TraceLog:
             found |= {name: unescaped(found[name]) for name in columns.activities}
         rows = pl.DataFrame(found).with_columns(  # of a case the value of its trace, or else that of its events
             pl.coalesce(text_of(_of_trace(attribute.name)), text_of(_of_event(attribute.name))).alias(name)
-            for attribute, _, name in columns.attributes_read
+            for attribute, _, name in columns.attributes
             if attribute.of == "case"
         )
         self._seen |= {name for name in rows.columns if rows[name].null_count() < len(rows)}
