@@ -4,7 +4,7 @@ The inductive miner (IMf, noise threshold 0.2) discovers a Petri net from the re
 replayed on it: log fitness by token-based replay, precision by ETConformance on such a replay. Discovery and replay are
 those of pm4py, with identical results but for names with a comma, at which pm4py splits; and faster:
 a replay depends on the past only through the marking it has reached. So pm4py computes what an event does in a marking
-once per marking, and the prefixes of the log follow these results.
+once per marking, and the cases follow these results.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import contextlib
 import functools
 import io
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -231,70 +231,42 @@ def _discover(cases: Cases) -> Hashable:
 
 @functools.lru_cache(maxsize=1024)
 def _scores(cases: Cases, tree: Hashable) -> tuple[float, float]:
-    """Fitness and precision of a log on a model: releases that lead to the same model are replayed once."""
+    """Fitness and precision of a log on a model: releases that lead to the same model are replayed once.
+
+    Fitness is ½(1 − missing/consumed) + ½(1 − remaining/produced), of the tokens of all cases. Precision is
+    1 − escaping/offered, of the activities that the model offers the cases after each prefix that fits: no step so far
+    had a token missing.
+    """
     from pm4py import convert_to_petri_net
 
-    model, prefixes = _Model(*convert_to_petri_net(tree)), _prefixes(cases)
-    return _fitness(model, prefixes), _precision(model, prefixes)
-
-
-def _fitness(model: _Model, prefixes: _Prefixes) -> float:
-    """½(1 − missing/consumed) + ½(1 − remaining/produced), of the tokens of all cases."""
+    model = _Model(*convert_to_petri_net(tree))
     taken: Counter[_Step] = Counter()
-    for prefix, step, _ in model.replay(prefixes):
-        taken[step] += prefix.cases
-        if prefix.ending:
-            taken[model.finish(step.marking)] += prefix.ending
-    missing = sum(cases * step.missing for step, cases in taken.items())
-    consumed = sum(cases * step.consumed for step, cases in taken.items())
-    produced = sum(cases * step.produced for step, cases in taken.items())
-    produced += prefixes[0].cases  # the token in the source, with which every case begins
-    remaining = produced + missing - consumed
-    return 0.5 * (1 - missing / consumed) + 0.5 * (1 - remaining / produced)
-
-
-def _precision(model: _Model, prefixes: _Prefixes) -> float:
-    """1 − escaping/offered, of the activities that the model offers the cases after each prefix that fits."""
-    offered = escaping = 0
-    for prefix, step, fits in model.replay(prefixes):
-        if fits:
-            offered += len(step.offers) * prefix.going_on
-            escaping += len(step.offers - prefix.following) * prefix.going_on
-    return 1 - escaping / offered if offered else 1.0
-
-
-@dataclass(slots=True, eq=False)
-class _Prefix:
-    """A prefix of traces: its last event, and the prefix before that by its index among the prefixes."""
-
-    parent: int
-    event: str
-    cases: int = 0  # that begin with it
-    ending: int = 0  # that are it
-    going_on: int = 0  # that go on after it, each with one of ...
-    following: set[str] = field(default_factory=set)
-
-
-_Prefixes = tuple[_Prefix, ...]
-"""Every prefix once, parents first. The first is the empty one."""
-
-
-@functools.lru_cache(maxsize=4)
-def _prefixes(cases: Cases) -> _Prefixes:
-    prefixes = [_Prefix(0, "")]
-    indexes: dict[tuple[int, str], int] = {}
+    steps = [model.start]  # the last one of every prefix
+    prefixes: dict[tuple[int, str], int] = {}  # each by the one before and its last event
+    going_on, following = Counter[int](), defaultdict[int, set[str]](set)  # after each prefix that fits
     for variant, count in cases:
-        index = 0
-        prefixes[index].cases += count
+        prefix, fits = 0, True
         for activity in variant:
-            prefixes[index].going_on += count
-            prefixes[index].following.add(activity)
-            parent, index = index, indexes.setdefault((index, activity), len(prefixes))
-            if index == len(prefixes):
-                prefixes.append(_Prefix(parent, activity))
-            prefixes[index].cases += count
-        prefixes[index].ending += count
-    return tuple(prefixes)
+            taken[steps[prefix]] += count
+            if fits:
+                going_on[prefix] += count
+                following[prefix].add(activity)
+            if (prefix, activity) not in prefixes:
+                prefixes[prefix, activity] = len(steps)
+                steps.append(model.step(steps[prefix].marking, activity))
+            prefix = prefixes[prefix, activity]
+            fits = fits and not steps[prefix].missing
+        taken[steps[prefix]] += count
+        taken[model.finish(steps[prefix].marking)] += count
+    missing = sum(count * step.missing for step, count in taken.items())
+    consumed = sum(count * step.consumed for step, count in taken.items())
+    produced = sum(count * step.produced for step, count in taken.items())
+    produced += sum(count for _, count in cases)  # the token in the source, with which every case begins
+    remaining = produced + missing - consumed
+    offered = sum(len(steps[prefix].offers) * count for prefix, count in going_on.items())
+    escaping = sum(len(steps[prefix].offers - following[prefix]) * count for prefix, count in going_on.items())
+    fitness = 0.5 * (1 - missing / consumed) + 0.5 * (1 - remaining / produced)
+    return fitness, 1 - escaping / offered if offered else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,20 +288,10 @@ class _Model:
 
         depth = token_replay.TechnicalParameters.MAX_REC_DEPTH.value
         self.routes = token_replay.get_places_shortest_path_by_hidden(net, depth)
-        self.net, self.initial, self.final = net, initial, final
+        self.net, self.final = net, final
         self.step = functools.cache(lambda marking, event: self._ask(marking, [event], {}))
         self.finish = functools.cache(lambda marking: self._ask(marking, [], self.final))
-
-    def replay(self, prefixes: _Prefixes) -> Iterator[tuple[_Prefix, _Step, bool]]:
-        """Every prefix with its last step, and whether it fits: no step so far had a token missing."""
-        steps = [self._ask(self.initial, [], {})]
-        fits = [True]
-        yield prefixes[0], steps[0], True
-        for prefix in prefixes[1:]:
-            step = self.step(steps[prefix.parent].marking, prefix.event)
-            steps.append(step)
-            fits.append(fits[prefix.parent] and not step.missing)
-            yield prefix, step, fits[-1]
+        self.start = self._ask(initial, [], {})
 
     def _ask(self, marking: Any, events: list[str], final: Any) -> _Step:
         """Replay from a marking. The final one, if there is one, is to be reached and its tokens are consumed."""
