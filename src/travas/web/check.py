@@ -20,7 +20,7 @@ from starlette.routing import Route
 from ..errors import LogError, VerificationError, plain_words
 from .jobs import Job, JobWatch
 from .result import view_page
-from .workbench import go, in_words, known_as, page, workbench
+from .workbench import go, known_as, page, workbench
 
 MOST_FILES, MOST_BYTES = 40, 4 << 30
 """What a zip may contain: it comes from somebody else."""
@@ -55,10 +55,10 @@ async def show(request: Request) -> Response:
         return go(request, "/check")
     title = str(job.arguments[1])
     if not job.done:
-        return page("working.html", job=job, title=title, error="")
+        return page("working.html", job=job, title=title)
     if job.error is not None:
         is_wrong = isinstance(job.error, VerificationError)
-        return page("check.html", error=in_words(job.error), refused=is_wrong, title=title)
+        return page("check.html", error=job.problem, refused=is_wrong, title=title)
     if job.result["view"] is None:
         return page("check.html", error="", seal=job.result, title=title)
     return view_page(request, job.result["view"], job.target, panel, seal=job.result, title=title)
@@ -77,7 +77,7 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
     from ..outputs.guarantee_file import guarantee_path, measurements_path
     from ..report.view import view_of
     from ..verification.opened import is_guarantee, open_release
-    from ..verification.verify import DIGEST_ONLY, verify
+    from ..verification.verify import verify
 
     watch("building and verifying the noise", 0.0)
     with known_as({f"{folder}/": "", f"{folder}\\": ""}):
@@ -89,10 +89,7 @@ def verified(folder: Path, title: str, watch: JobWatch) -> dict[str, Any]:
             raise LogError("there is no guarantee among the files; use the zip, or a release with its …guarantee.json")
         releases = [_release_of(path, found, guarantees) for path in guarantees]
         checked = [verify(*pair) for pair in zip(guarantees, releases, strict=True)]
-        notes = {
-            note for release, one in zip(releases, checked, strict=True) for note in one.notes
-            if note != DIGEST_ONLY or not _is_that_of_the_json(release, releases)
-        }  # fmt: skip
+        notes = {note for one in checked for note in one.notes}
         # without its measurements, an event log cannot be shown
         complete = (
             path for path in releases if path and measurements_path(path).is_file() and guarantee_path(path).is_file()
@@ -115,22 +112,10 @@ def _unpack(path: Path, folder: Path) -> None:
 
 def _release_of(guarantee: Path, files: list[Path], guarantees: list[Path]) -> Path | None:
     """The release of a guarantee: the file beside it by its name, or the only other one."""
-    beside = guarantee.with_name(guarantee.name.removesuffix(".guarantee.json"))
-    if beside != guarantee and beside in files:
-        return beside
+    from ..verification.opened import pair_of
+
     others = [path for path in files if path not in guarantees]
-    return others[0] if len(guarantees) == len(others) == 1 else None
-
-
-def _is_that_of_the_json(release: Path | None, checked: list[Path | None]) -> bool:
-    """Whether a file is what the .json beside it is in this format, if that was checked with its own guarantee."""
-    from ..verification.opened import open_release
-
-    beside = release and release.with_suffix(".json")
-    if release is None or beside is None or beside not in checked:
-        return False
-    with tempfile.TemporaryDirectory() as folder:
-        return open_release(beside).write(Path(folder) / release.name).read_bytes() == release.read_bytes()
+    return pair_of(guarantee)[1] or (others[0] if len(guarantees) == len(others) == 1 else None)
 
 
 ROUTES = [

@@ -54,6 +54,11 @@ class Job:
         """Whether it has ended, with a result or an error."""
         return self._end.is_set()
 
+    @property
+    def problem(self) -> str:
+        """Its error in words; empty without one."""
+        return "" if self.error is None else in_words(self.error)
+
     def start(self) -> None:
         """Start the process. If the system has none to spare, the job has ended with an error."""
         try:
@@ -154,17 +159,10 @@ def _child(there: Connection, task: Callable[..., Any], arguments: tuple[Any, ..
         there.send(("result", task(*arguments, watch)))
         return
     except TravasError as error:
-        answer: tuple[str, Any] = "refusal", _sendable(error)
+        answer: tuple[str, Any] = "refusal", error
     except (ConnectionError, EOFError):
         return
     except BaseException as error:  # a panic of Polars is not an Exception
         answer = "error", in_words(error)
     with suppress(ConnectionError):  # the server was killed
         there.send(answer)
-
-
-def _sendable(error: TravasError) -> TravasError:
-    """Return the error itself; one of another package, which may not be picklable, as its message and fields."""
-    if type(error).__module__ == TravasError.__module__:
-        return error
-    return TravasError(str(error), field=error.field, other_fields=error.other_fields)
