@@ -259,4 +259,3 @@ def test_a_made_up_picture_needs_no_log(browser: TestClient, bench: Workbench) -
     model = browser.get("/preview.json", params=wanted).json()
     assert "register" in {one["name"] for one in model["activities"]}
     assert browser.get("/preview.json", params=wanted | {"epsilon": "x"}).status_code == 409
-    assert browser.get("/preview.json", params=wanted | {"kind": "x"}).status_code == 404

@@ -30,7 +30,7 @@ from .segments import comparison
 SHOWN = 40
 """The number of variants in the table of the report; the release contains all."""
 
-_NAMES, _STEPS = 200, 40
+_NAMES = 200
 
 
 def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]] = ()) -> str:
@@ -42,6 +42,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
     graph = directly_follows(content.variants, content.values) if release is None else release_graph(release)
     attributes = (*released_attributes(mechanism), *released_event_attributes(mechanism))
     noun = count_noun(mechanism, content.person)
+    noisy = () if content.synthetic is None else content.synthetic.quality().mostly_noise
     values = {
         "content": content,
         "guarantee": guarantee,
@@ -59,7 +60,7 @@ def as_html(content: ReportContent, segments: Sequence[tuple[str, ReportContent]
         "delta_spent": rounded_up(guarantee.delta_spent, 3),
         "parameters": json.dumps(content.stated["parameters"], ensure_ascii=False),
         "facts_of_kind": _facts(content),
-        "noisy_steps": _noisy_steps(content),
+        "noisy_steps": [shortened(step_text(pair.before, pair.after), 200) for pair in noisy],
         "node_names": {one.key: one.name if one.kind == "activity" else f"({one.kind})" for one in graph.nodes},
         "map_pairs": graph.paths[:SHOWN] if content.process_map is not None else (),
         "activity_names": _activity_names(content),
@@ -116,12 +117,3 @@ def _facts(content: ReportContent) -> list[tuple[str, str]]:
         ("Measurements", f"SHA-256 {release.measurements.digest}"),
         *([("Rework", f"{cases} that repeat an activity: {rework}")] if rework else []),
     ]
-
-
-def _noisy_steps(content: ReportContent) -> list[str]:
-    """The steps of generated traces that cannot be told from noise; empty without measurements."""
-    made = content.synthetic
-    pairs = () if made is None else made.quality().mostly_noise
-    names = [step_text(pair.before, pair.after) for pair in pairs]
-    more = [f"and {len(names) - _STEPS:,} more"] if len(names) > _STEPS else []
-    return [*(shortened(name, 200) for name in names[:_STEPS]), *more]

@@ -14,7 +14,7 @@ from ..plots.map_picture import picture_or_reason
 from ..releases.process_map import MapRelease
 from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun, kind_of
 from ..trusted.guarantee import Standing
-from .decision import most_frequent
+from .decision import decision_on, most_frequent
 
 SHOWN = 10
 """How many variants are drawn; the release has them all."""
@@ -35,8 +35,6 @@ def _guarantee(release: Release) -> Iterator[Markup]:
     released = explain.released_by(mechanism)
     for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.noun, released):
         yield paragraph(sentence)
-    for sentence in explain.weak_protection(guarantee.epsilon, guarantee.delta, unit=guarantee.unit.noun):
-        yield warning(sentence)
     for assumption in guarantee.assumptions:
         yield paragraph(f"Assumption: {assumption}.")
 
@@ -45,7 +43,7 @@ def _content(release: Release) -> Iterator[Markup]:
     """What was released, as pictures."""
     if about := explain.ABOUT_KIND[kind_of(release.mechanism)]:
         yield paragraph(about)
-    for sentence in explain.warnings_of(release):
+    for sentence in decision_on(release).warnings:
         yield warning(sentence)
     if isinstance(release, MapRelease):
         yield _map(release)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import Any
@@ -18,12 +17,11 @@ from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..trusted.guarantee import Standing
 from .decision import between, decision_on, most_frequent
-from .texts import protected_unit
 
 MOST_ROWS = 20_000
 """The most frequent variants that a screen can show; the files have all."""
 
-_STEPS, _VALUES, _ROWS, _COVERED = 12, 12, 25, 80
+_STEPS, _VALUES, _ROWS, _COVERED = 12, 12, 200, 80
 _SPANS = (("day", "D", 1), ("week", "W", 7), ("month", "M", 30), ("year", "Y", 366))
 _FEW_BARS = 64
 
@@ -35,8 +33,7 @@ def view_of(release: Release) -> dict[str, Any]:
     return {
         "kind": kind_of(release.mechanism),
         "figures": [(figure.value, figure.words) for figure in decision.content],
-        "guarantee": f"{explain.numbers(guarantee.epsilon, guarantee.delta)} "
-        f"for {protected_unit(guarantee.unit, guarantee.unit.noun)}",
+        "guarantee": f"{decision.privacy.value}, {decision.privacy.words}",
         "holds": guarantee.standing is not Standing.NOT_ESTABLISHED,
         "standing": str(guarantee.standing),
         "promise": explain.promise(guarantee.epsilon, guarantee.delta, guarantee.unit.noun),
@@ -52,14 +49,11 @@ def view_of(release: Release) -> dict[str, Any]:
 
 
 def _variants(release: ReleasedLog) -> dict[str, Any]:
-    """The variants by estimate, as runs of activities, which are numbered by how often they occur."""
+    """The variants by estimate, as runs of activities, which are numbered as they appear."""
     estimated, intervals = release.estimated_counts, release.intervals
-    often: Counter[str] = Counter()
     traces = [[activity_text(activity) for activity in trace] for trace in release.variants]
-    for trace, count in zip(traces, estimated, strict=True):
-        for name in trace:
-            often[name] += count  # type: ignore[assignment]  # an estimate
-    names = sorted(often, key=lambda name: (-often[name], name))
+    ranked = most_frequent(release.variants, estimated)
+    names = list(dict.fromkeys(name for index in ranked for name in traces[index]))
     code = {name: number for number, name in enumerate(names)}
     missing = (release.estimate.missing_cases or 0.0) if isinstance(release, VariantRelease) else 0.0
     labels: Sequence[str] = release.rules if release.is_abstracted else ()
@@ -72,33 +66,26 @@ def _variants(release: ReleasedLog) -> dict[str, Any]:
             "interval": intervals[index] if intervals else None,
             "label": labels[index] if labels else "",
         }
-        for index in most_frequent(release.variants, estimated)[:MOST_ROWS]
+        for index in ranked[:MOST_ROWS]
     ]
     noun = "generated cases" if isinstance(release, SyntheticRelease) else explain.pairs(release.mechanism)
     return {"names": names, "rows": rows, "number": len(traces), "total": sum(estimated) + missing, "noun": noun}
 
 
 def covering(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
-    """The variants of a view that cover a share of the cases: one page of those that contain what is searched."""
+    """The variants of a view that cover a share of the cases: the most frequent ones that contain what is searched."""
     rows, names, total = content["rows"], content["names"], content["total"] or 1
     sums = list(accumulate(row["cases"] for row in rows))
     most = int(100 * sums[-1] / total) if sums else 0
-    coverage = min(_whole_number(query, "coverage", _COVERED), most)
+    coverage = min(int(query.get("coverage", _COVERED)), most)
     needed = next((index + 1 for index, covered in enumerate(sums) if covered >= coverage / 100 * total), len(rows))
     searched = query.get("search", "").strip()[:100]
     wanted = {code for code, name in enumerate(names) if searched.casefold() in name.casefold()}
     found = [row for row in rows[:needed] if not searched or any(code in wanted for code, _ in row["trace"])]
-    last = max(-(-len(found) // _ROWS), 1)
-    number = min(max(_whole_number(query, "page", 1), 1), last)
     return {
-        "rows": found[(number - 1) * _ROWS : number * _ROWS], "first": (number - 1) * _ROWS, "coverage": coverage, "most": most,
-        "needed": needed, "found": len(found), "search": searched, "page": number, "last": last, "total": total,
+        "rows": found[:_ROWS], "found": len(found), "needed": needed, "coverage": coverage, "most": most, "search": searched,
+        "total": total,
     }  # fmt: skip
-
-
-def _whole_number(query: Mapping[str, str], name: str, default: int) -> int:
-    text = query.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
 
 
 # --------------------------------------------------------------------------------------------- times and attributes

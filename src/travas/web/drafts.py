@@ -22,6 +22,7 @@ from ..budget.account import check_name
 from ..errors import LogError, ParameterError, TravasError
 from ..outputs.private import working_folder
 from ..settings.project import OFFERED, Project
+from ..settings.table import SETTINGS
 from ..sources.doctor.diagnosis import LogDiagnosis, Observation
 from ..sources.files import DATABASE_SUFFIXES, SUFFIXES, database_file, suffix_of, url_scheme
 from ..sources.reading import DEFAULT_READING, Reading
@@ -31,7 +32,7 @@ from .workbench import known_as
 LOG_SUFFIXES = (*(suffix for suffix in SUFFIXES if suffix != ".json"), *DATABASE_SUFFIXES)
 COLUMNS = ("case", "activity", "timestamp")
 _FIRST_ROWS = 5
-_FORM = ("format", "sheet", "encoding", "delimiter", "quote", "table", "query")
+_FORM = tuple(each.name for each in SETTINGS if each.section == "log")
 """Settings with which the log has other columns: it is examined again."""
 
 _LEFT_OUT = ("size", "persons")
@@ -229,7 +230,7 @@ class Drafts:
 NOT_HERE = ("by", "segments", "guarantee", "reference_model")
 """Settings that the web app does not have: several releases at once, those without a guarantee, and files of models."""
 
-FILES = ("log", "output", "folder", "ledger", "policy")
+FILES = tuple(each.name for each in SETTINGS if each.kind == "file")
 """Settings that name files: never those of a page or of a project that is opened here."""
 
 

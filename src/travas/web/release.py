@@ -54,9 +54,6 @@ ERRORS = (*(each.name for each in _SHOWN), "log", "budget", "go")
 VALUES = "the first rows of the log and the doctor's findings"
 """What was looked at, in the words of the report."""
 
-_PROPOSED_CASES = "3"
-"""What a page proposes as the most cases of a person, whatever is in the log."""
-
 _DELTA_OF_NEW = Fraction(1, 10**5)
 
 
@@ -220,8 +217,6 @@ def shown_value(draft: Draft, setting: Setting) -> str:
     """The text of a field."""
     if setting.name in COLUMNS:
         return draft.column(setting.name)
-    if setting.name == "max_cases" and not draft.project.stated("unit"):
-        return _PROPOSED_CASES
     return "\n".join(draft.project.items(setting.name))
 
 
@@ -396,8 +391,6 @@ async def preview(request: Request) -> Response:
     """The made-up picture of a kind at an ε, drawn once by a job and kept; nothing yet while it is drawn."""
     bench, kind = workbench(request), cast("Kind", request.query_params.get("kind"))
     epsilon = str(exact_epsilon(request.query_params.get("epsilon", "")))
-    if kind not in KINDS:
-        raise HTTPException(404)
     if (kind, epsilon) not in bench.pictures:
         bench.pictures[kind, epsilon] = bench.start(Job(made_up, kind, epsilon))
     job = bench.pictures[kind, epsilon]

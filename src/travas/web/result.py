@@ -15,23 +15,22 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ..budget.account import Account, now
+from ..budget.account import now
 from ..budget.policy import Policy
 from ..errors import ParameterError
 from ..report.view import covering
 from ..sources.files import url_scheme
-from ..trusted.numbers import as_text
 from .drafts import Draft
 from .jobs import Job, JobWatch
 from .releases import RELEASE, STATEMENTS, VIEW, Decision, Record, Verdict, account_of, finish
-from .workbench import Workbench, go, in_words, known_as, page, workbench
+from .workbench import Workbench, go, known_as, page, workbench
 
 PANELS = {
     "variants": "Variants", "times": "Times", "attributes": "Attributes", "compare": "Before and after", "details": "Details"
 }  # fmt: skip
 """The panels beside the map, by address."""
 
-_OF_OWNERS = ("record", "account", "cost", "said", "compared", "job", "seal")
+_OF_OWNERS = ("record", "account", "said", "compared", "job", "seal")
 _LONGEST = 500
 
 
@@ -40,19 +39,18 @@ async def show(request: Request) -> Response:
     bench, panel = workbench(request), request.path_params.get("panel", "")
     record = bench.archive.get(request.path_params["release"])
     if record is None or (panel and panel not in PANELS):
-        return page("error.html", 404, words="There is no such release. The list on the start page has all of them.")
+        raise HTTPException(404)
     if record.state != "released":
         words = f"{STATEMENTS[record.state]} {bench.said.get(record.id, '')}"
         return page("error.html", 404, words=f"{record.title}: {words}")
     folder, job = bench.archive.folder(record.id), _finishing(bench, record, again="again" in request.query_params)
     if not (folder / VIEW).is_file():
-        return page("working.html", job=job, title=record.title, error=_error(job))
+        return page("working.html", job=job, title=record.title)
     view = json.loads((folder / VIEW).read_text(encoding="utf-8"))
     compared, account = _last(bench, compared_with_log, record), await asyncio.to_thread(account_of, record)
     return view_page(
-        request, view, f"/result/{record.id}", panel, record=record, account=account, cost=_cost(record, account), job=job,
-        finish_error=_error(job), said=bench.said.get(record.id, ""), compared=compared, compared_error=_error(compared),
-        can_compare=_draft_of(bench, record) is not None, needs_other=_needs_other(),
+        request, view, f"/result/{record.id}", panel, record=record, account=account, job=job, compared=compared,
+        said=bench.said.get(record.id, ""), can_compare=_draft_of(bench, record) is not None, needs_other=_needs_other(),
     )  # fmt: skip
 
 
@@ -68,15 +66,6 @@ def view_page(request: Request, view: Mapping[str, Any], base: str, panel: str, 
     return page("side.html" if is_part else "result.html", panel=panel if panel in panels else "", **values)
 
 
-def _cost(record: Record, account: Account | None) -> str:
-    """What a release has cost, and what is left."""
-    if account is None:
-        return "Its charge is not in its ledger any more."
-    left = account.left
-    rest = f"; ε = {as_text(left[0])} left of {as_text(account.budget.epsilon)}" if left and account.budget else ""
-    return f"Cost: ε = {record.settings.get('epsilon', '')} of {account.label}{rest}."
-
-
 # --------------------------------------------------------------------------------------------------- files and jobs
 
 
@@ -84,10 +73,6 @@ def _last(bench: Workbench, task: Callable[..., Any], record: Record) -> Job | N
     """The last job of this kind for a release."""
     jobs = (job for job in reversed(bench.jobs.values()) if job.task is task and job.arguments[1].id == record.id)
     return next(jobs, None)
-
-
-def _error(job: Job | None) -> str:
-    return in_words(job.error) if job is not None and job.error is not None else ""
 
 
 def _finishing(bench: Workbench, record: Record, again: bool) -> Job | None:
