@@ -147,9 +147,9 @@ def settings() -> str:
 
 def exit_codes() -> str:
     """Return the page of the exit codes."""
-    lines = ["# Exit codes", "", GENERATED, "| code | meaning | what to do |", "|--:|---|---|"]
-    lines += [f"| {code} | {entry.meaning} | {_cell(entry.remedy)} |" for code, entry in CODES.items()]
-    lines += ["", "With `--json`: [every month](../every-month.md#without-a-terminal)."]
+    lines = ["# Exit codes", "", GENERATED, "| code | meaning |", "|--:|---|"]
+    lines += [f"| {code} | {meaning} |" for code, meaning in CODES.items()]
+    lines += ["", "What to do, and `--json`: [every month](../every-month.md#without-a-terminal)."]
     return "\n".join(lines) + "\n"
 
 

@@ -33,9 +33,9 @@ def test_a_page_is_found(page: str, file: str, travas: Run, site: Path) -> None:
     assert (ran.code, ran.out.strip()) == (0, str(site / file))
 
 
-def test_an_unknown_page_is_refused_with_the_nearest(travas: Run, site: Path) -> None:
+def test_an_unknown_page_is_refused(travas: Run, site: Path) -> None:
     ran = travas("docs", "units", "--path")
-    assert ran.code == 2 and "there is no page 'units'; did you mean unit?" in ran.err
+    assert ran.code == 2 and "there is no page 'units'" in ran.err
     ran = travas("docs", "../../../etc/passwd", "--path")
     assert ran.code == 2 and ran.out == ""
 

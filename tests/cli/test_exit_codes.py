@@ -33,7 +33,7 @@ def fail(error: BaseException) -> Callable[..., None]:
 def test_a_summary_that_fails_says_that_the_release_is_complete_and_charged(
     command: str, error: Exception, small_csv: Path, tmp_path: Path, travas: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("travas.cli.output.release_parts", fail(error))
+    monkeypatch.setattr("travas.cli.output.release_table", fail(error))
     book, out = tmp_path / "book.db", tmp_path / "out.json"
     ran = travas(command, small_csv, "--epsilon", 1, "--delta", "1e-6", "-o", out, "--ledger", book)
     assert ran.code == 4 and len(ran.err.splitlines()) == 1 and "CANARY" not in ran.err

@@ -11,7 +11,7 @@ from .console import Table, answer, progress
 from .options import AS_JSON, arg, flag, opt, with_settings
 
 if TYPE_CHECKING:
-    from ..budget.account import Account, BudgetSpan, CompositionRule
+    from ..budget.account import Account, CompositionRule
     from ..budget.ledger import Ledger
     from ..settings.project import Project
 
@@ -46,17 +46,19 @@ def create(
         raise ParameterError("--no-limit cannot be combined with a budget; use one or the other")
     if unit_columns and unit_name is None:
         raise ParameterError("--unit-columns requires --unit-name; also set --unit-name")
-    only_names = unit_name is not None and not limits and not no_limit
-    if not (limits or no_limit or only_names):
+    if not (limits or no_limit or unit_name):
         raise ParameterError("a budget needs --epsilon and --delta; to record releases without a limit, set --no-limit")
-    ledger = existing_ledger(project) if only_names else project.ledger()
+    ledger = project.ledger() if limits or no_limit else existing_ledger(project)
     if no_limit:
         account = ledger.create_account(name)
-    elif not only_names:
-        span: BudgetSpan = "year" if per_year else "all"
-        rule = cast("CompositionRule", composition)  # checked by the ledger
-        values = {"epsilon": project.required("epsilon"), "delta": project.required("delta")}
-        account = ledger.create_budget(name, **values, composition=rule, span=span)
+    elif limits:
+        account = ledger.create_budget(
+            name,
+            epsilon=project.required("epsilon"),
+            delta=project.required("delta"),
+            composition=cast("CompositionRule", composition),  # checked by the ledger
+            span="year" if per_year else "all",
+        )
     if unit_name is not None:
         account = ledger.name_unit(name, unit_name, unit_columns or ())
     _print_accounts([account], as_json)

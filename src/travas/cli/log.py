@@ -72,12 +72,10 @@ def _of_log(
 ) -> None:
     """The expected shares of the original log. Confidential."""
     from ..evaluation.forecast import LOOKING, SHARES, forecast
-    from ..sources.engine import read
     from ..trusted.numbers import as_text
 
-    with progress("reading the log") as watch:
-        variants = read(log, project.reading(), watch)
-    expected = forecast(variants, rules, abstractions)
+    with progress("reading the log"):
+        expected = forecast(log, rules, abstractions, project.reading())
     cells = [
         {"epsilon": as_text(cell.epsilon), "delta": as_text(cell.delta), "abstraction": str(cell.abstraction)}
         | {share: float(getattr(cell, share)) for share in SHARES}

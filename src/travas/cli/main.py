@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 
@@ -32,24 +32,15 @@ from .options import flag
 INTERRUPTED = 130
 
 
-class ExitCode(NamedTuple):
-    """What a code means in a few words, and what to do."""
-
-    meaning: str
-    remedy: str = ""
-
-
 CODES = {
-    0: ExitCode("success"),
-    1: ExitCode(
-        "verification failed or claim contradicted", "Do not rely on the file; if the message says bug, report it."
-    ),
-    2: ExitCode("refused", "Nothing was charged: the message names the value and the remedy."),
-    3: ExitCode("over budget", "Nothing was charged: do not try again."),
-    4: ExitCode("failed after the charge", "The charge is not refunded: read the message before another release."),
-    INTERRUPTED: ExitCode("interrupted", "By Ctrl-C or SIGTERM: the message says whether the ledger was charged."),
+    0: "success",
+    1: "verification failed or claim contradicted",
+    2: "refused",
+    3: "over budget",
+    4: "failed after the charge",
+    INTERRUPTED: "interrupted",
 }
-EXIT_CODES = f"Exit codes: {', '.join(f'{code} {entry.meaning}' for code, entry in CODES.items())}."
+EXIT_CODES = f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in CODES.items())}."
 """All codes in one sentence, for `--help`."""
 
 app = typer.Typer(

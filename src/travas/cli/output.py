@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -31,8 +31,9 @@ _NAMES: dict[Kind, str] = {"variants": "Released", "synthetic log": "Synthetic l
 
 def show_outcome(outcome: Outcome, cases: int | None, as_json: bool, files: dict[str, Any], report: str = "") -> None:
     """Print what was released, where further files are, what was charged, and what to do next."""
-    made = list(zip(outcome.releases, outcome.outputs, strict=True))
-    parts = [part for released, output in made for part in release_parts(released, output, cases)]
+    made = zip(outcome.releases, outcome.outputs, strict=True)
+    facts = [release_facts(released, output, cases, outcome.account) for released, output in made]
+    parts: list[Table | str] = list(map(release_table, outcome.releases, facts))
     parts.append(Table("", [(name, str(value or "the whole log")) for name, value in files.items()]))
     if outcome.account is not None:
         parts += _charge(outcome.account)
@@ -40,7 +41,6 @@ def show_outcome(outcome: Outcome, cases: int | None, as_json: bool, files: dict
     handed_over = report or f"for the data protection officer: travas report {name} -o report.html"
     if outcome.release.guarantee.standing is not Standing.NOT_ESTABLISHED:
         parts.append(f"next       travas verify {name}; {handed_over}")
-    facts = [release_facts(released, output, cases, outcome.account) for released, output in made]
     segments = {"segments": facts} if outcome.release.segment else {}
     answer(as_json, facts[0] | files | segments, *parts)
 
@@ -88,26 +88,24 @@ def release_facts(released: Release, output: Path, cases: int | None, account: A
     }
 
 
-def release_parts(released: Release, output: Path, cases: int | None) -> Iterator[Table | str]:
-    """Yield what the screen shows of a release of any kind. All of it is public."""
-    guarantee, mechanism, decision = released.guarantee, released.mechanism, decision_on(released, cases)
+def release_table(released: Release, facts: Mapping[str, Any]) -> Table:
+    """Return what the screen shows of a release of any kind. All of it is public."""
+    guarantee, mechanism = released.guarantee, released.mechanism
     rows = [
-        *named("segment", [released.segment] if released.segment else []),
-        ("release", str(output)),
-        ("guarantee", str(guarantee_path(output))),
-        *named("content", map(str, decision.content)),
-        *named("note", decision.missing),
+        *((name, facts[name]) for name in ("segment", "release", "guarantee") if name in facts),
+        *named("content", facts["content"]),
+        *named("note", facts["notes"]),
         *_more_rows(released),
         ("privacy", explain.in_a_phrase(guarantee)),
-        *named("warning", decision.warnings),
+        *named("warning", facts["warnings"]),
     ]
     if not guarantee.unit.is_case:
         rows.append(("counted", explain.counted_per(guarantee.unit, counted_of(mechanism))))
     rows += named("assumed", guarantee.assumptions)
-    about, colour = (", with warnings", "yellow") if decision.warnings else ("", "green")
+    about, colour = (", with warnings", "yellow") if facts["warnings"] else ("", "green")
     if guarantee.standing is Standing.NOT_ESTABLISHED:
         about, colour = " WITHOUT a guarantee", "red"
-    yield Table(f"{_NAMES[kind_of(mechanism)]}{about}", rows, colour)
+    return Table(f"{_NAMES[kind_of(mechanism)]}{about}", rows, colour)
 
 
 def _charge(account: Account) -> list[Table | str]:

@@ -84,22 +84,14 @@ def init(
     _diagnose(here(project, {"log": log}), output, force, as_json)
 
 
-_QUESTIONS = {
-    "dataset": "Name of the data set in the ledger. Everything that is released about the same people is added up under it.",
-    "unit": "Column that identifies the person. Empty: one case is protected, not a person who has several.",
-    "max_cases": "Maximum number of cases counted per person. Public; a larger number needs more noise.",
-    "epsilon": "ε of one release. At ε = 1, whoever guesses whether a case was in the log is right in 73 % at best; at 2, 88 %.",
-    "end_activity": "Activities that close a case, with semicolons. Then releases of different months cost once. Empty: one "
-    "release of the whole log.",
-    "reason": "Why these parameters are right. It is printed in the report.",
-}
+_QUESTIONS = ("dataset", "unit", "max_cases", "epsilon", "end_activity", "reason")
 
 
 def _asked(project: Project) -> Project:
     """Complete a new project by questions; the person and the largest number of cases are one."""
-    for name, explanation in _QUESTIONS.items():
+    for name in _QUESTIONS:
         if name != "max_cases" or "unit" in project.values:
-            console().print(f"\n{explanation}")
+            console().print(f"\n{BY_NAME[name].help}")
             project = _answered(project, name)
     return project
 
@@ -163,10 +155,6 @@ def release(
     from ..settings.series import make_release
     from .output import show_outcome
 
-    if not file.exists() and not file.suffix:
-        raise ParameterError(
-            f"{file}: no such project file; a period is an option: travas release --period {file}", field="period"
-        )
     stated = changes(changed or (), BY_NAME) | ({} if period is None else {"period": period})
     project = here(Project.load(file), stated)
     with phases() as watch:

@@ -140,10 +140,11 @@ def _write_again(made: Any, release: Path, project: Project, force: bool, as_jso
     from ..outputs.inputs import check_not_same
     from ..outputs.readme_file import release_files
     from ..outputs.write import write_release
-    from .output import release_facts, release_parts
+    from .output import release_facts, release_table
 
     kind, output = kind_of(made.mechanism), project.path(project.required("output"))
     files = release_files(release, kind)
     check_not_same(release_files(output, kind), files, "the release that is read, or one of its files")
     write_release(made, output, existing(force))
-    answer(as_json, release_facts(made, output, None), *release_parts(made, output, None))
+    facts = release_facts(made, output, None)
+    answer(as_json, facts, release_table(made, facts))

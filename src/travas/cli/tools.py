@@ -41,7 +41,7 @@ def demo(output: Path = opt("Directory for the files.", "DIR", "--output", "-o",
     # last: where it is, all files are of an earlier demo
     with atomic_output(output / "index.html", "replace") as partial:
         partial.write_text(page, encoding="utf-8", newline="\n")
-    _show(outcomes, output)
+    _show(output)
 
 
 def _released(output: Path) -> list[Outcome]:
@@ -66,18 +66,15 @@ def _released(output: Path) -> list[Outcome]:
     return outcomes
 
 
-def _show(outcomes: list[Outcome], output: Path) -> None:
-    variants, synthetic, mapped = (cast(Any, outcome.release) for outcome in outcomes)
-    ways = f"{len(variants.variants):,} ways through the hospital that enough stays have in common"
-    stays = f"{sum(synthetic.counts):,} generated stays with times: read totals and shares, not single stays"
-    steps = f"in how many stays one activity directly follows another: {len(mapped.pairs):,} steps with 95 % intervals"
-    rows = []
-    for kind, words in zip(FILES, (ways, stays, steps), strict=True):
-        rows += [(kind, str(output / FILES[kind])), ("", words)]
+def _show(output: Path) -> None:
     answer(
         False,
         {},
-        Table("Three releases of a hospital log of 4,000 stays, which is made up", rows, "green"),
+        Table(
+            "Three releases of a hospital log of 4,000 stays, which is made up",
+            [(kind, str(output / file)) for kind, file in FILES.items()],
+            "green",
+        ),
         "Anyone who has one of these files learns almost the same whether a given stay was in the log or not.",
         "How much is 'almost'? ε = 1, δ = 1e-6: travas docs choosing-epsilon-and-delta",
         "From a real log you would make only one of them, because what several releases reveal adds up.\n",
@@ -127,11 +124,7 @@ def page_file(page: str) -> Path:
             "the reference is part of the site only (in a clone: make docs); all settings: travas anonymize --help-all",
             field="page",
         )
-    from difflib import get_close_matches
-
-    near = get_close_matches(wanted, names, n=1, cutoff=0.3)
-    hint = f"did you mean {near[0]}?" if near else "see the start page: travas docs"
-    raise ParameterError(f"there is no page {shown(page)}; {hint}", field="page")
+    raise ParameterError(f"there is no page {shown(page)}; see the start page: travas docs", field="page")
 
 
 # ----------------------------------------------------------------------------------------------------------- serve

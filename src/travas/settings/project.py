@@ -121,10 +121,11 @@ class Project:
         for section, about in SECTIONS.items():
             lines += ["", f"# {about}", f"[{section}]"]
             for each in SETTINGS:
-                if each.section == section and each.name in self.values:
-                    lines += [f"# {each.help}", f"{each.name} = {_toml(self.values[each.name])}"]
-                elif each.section == section and each.use == "common":
-                    lines += [f"# {each.help}", f"# {each.name} = {_toml(each.parse(each.example))}"]
+                if each.section == section and (each.name in self.values or each.use == "common"):
+                    sign, value = (
+                        ("", self.values[each.name]) if each.name in self.values else ("# ", each.parse(each.example))
+                    )
+                    lines += [f"# {each.help}", f"{sign}{each.name} = {_toml(value)}"]
         return "\n".join(lines) + "\n"
 
     def save(self, path: Path, existing: Existing = "fail") -> None:

@@ -84,7 +84,6 @@ def make_release(project: Project, watch: Watch, caution: Callable[[str], None] 
 @contextmanager
 def _new_folder(folder: Path) -> Iterator[None]:
     """Create the folder of a release; one that exists is a release that was made. A refused release leaves no folder."""
-    created = [parent for parent in folder.parents if not parent.exists()]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
@@ -104,8 +103,7 @@ def _new_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):  # not empty: something was made
-            for each in (folder, *created):
-                each.rmdir()
+            folder.rmdir()
 
 
 def about_release(project: Project, period: Period | None, report: str) -> tuple[str, ...]:
