@@ -20,8 +20,6 @@ from ..budget.policy import Policy, check_keys, load_toml
 from ..errors import ParameterError, check_encodable
 from ..explain import check_stated_cases
 from ..log.abstraction import Abstraction, read_activities
-from ..log.options import Attribute
-from ..log.plain import plain
 from ..log.rules import Rules
 from ..mechanisms.mechanism import Mechanism, References
 from ..mechanisms.registry import MECHANISMS, from_description, options_of
@@ -45,8 +43,9 @@ OF_TIMES = ("zone", "resolution", "recorded", "longest_case")
 """The settings of the option `times` of a mechanism."""
 
 _RULES = [each.name for each in SETTINGS if each.section == "rules"]
-_DETAILS = ("times", *OF_TIMES, "attributes", "event_attributes", *_RULES)
-_OPTIONS = [each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", *_DETAILS)]
+_OPTIONS = [
+    each.name for each in SETTINGS if each.section == "mechanism" and each.name not in ("mechanism", "times", *OF_TIMES)
+]
 _CLOSING = ("end_activity", "gap", "grace")
 
 
@@ -281,31 +280,23 @@ class Project:
         return from_description(described | self._details(name) | options, references=self.references)
 
     def _details(self, mechanism: str) -> dict[str, Any]:
-        """Describe times, attributes and rules; a mechanism that releases none has no such options, and refuses them."""
-        if mechanism not in MECHANISMS or "attributes" not in options_of(MECHANISMS[mechanism]):
-            return self._stated(_DETAILS)
-        times: dict[str, Any] | None = self._stated(OF_TIMES)
-        if self.stated("times") == "none":
-            for name in times or ():
-                raise ParameterError(f"{name} is set but times are left out; remove {name} or times", field=name)
-            times = None
-        attributes = {
-            name: [plain(Attribute.parse(text)) for text in dict.fromkeys(self.items(name))]
-            for name in ("attributes", "event_attributes")
-        }
-        return {"times": times} | attributes | self._rules()
+        """Times and rules; a mechanism that has no such options refuses their settings."""
+        if mechanism not in MECHANISMS or "times" not in options_of(MECHANISMS[mechanism]):
+            return self._stated(("times", *OF_TIMES, *_RULES))
+        times = None if self.stated("times") == "none" else self._stated(OF_TIMES)
+        return {"times": times} | self._rules()
 
     def _rules(self) -> dict[str, Any]:
-        """Describe the rules: those of the reference model, and those that are stated, which take their place."""
+        """The rules: those of the reference model, and those that are stated, which take their place."""
         stated = self._stated(_RULES)
         if (model := stated.pop("reference_model", None)) is None:
-            return {"rules": plain(Rules(**stated)) if stated else None}
+            return {"rules": Rules(**stated)}
         if self.references == "refuse":
             raise ParameterError("reference_model is the name of a file; use the other rules", field="reference_model")
         from ..evaluation.pm4py_models import rules_of_model
 
         of_model = rules_of_model(self.path(model))
-        return {"rules": plain(attrs.evolve(of_model, **stated)), "alphabet": of_model.activities}
+        return {"rules": attrs.evolve(of_model, **stated), "alphabet": of_model.activities}
 
     def policy(self) -> Policy | None:
         """Return the policy that is set; the pipeline adds its rules to those of the organisation.
