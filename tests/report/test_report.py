@@ -145,6 +145,7 @@ def test_a_ladder_is_read_rung_by_rung(suffix: str, frequencies: Any, tmp_path: 
     assert found.abstractions == release.used_abstractions
     page = write_report(f"{path}.guarantee.json", path, tmp_path / "r.html").read_text()
     assert all(f"<td>{escape(str(rule))}</td>" in page for rule in set(found.rules))
+    assert "prefix:3: The first n" in page
 
 
 STRICT = package.Policy(

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..explain import service_in_words
-from ..log.abstraction import Abstraction
+from ..log.abstraction import STEPS, Abstraction
 from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
 from ..releases.release import TimestampKind, details_of
@@ -33,7 +33,7 @@ def protected_unit(unit: PrivacyUnit, person: str) -> str:
 
 def rule(abstraction: Abstraction) -> str:
     """Describe a rule step by step."""
-    steps = (f"{step}: {str(type(step).__doc__).splitlines()[0].rstrip('.')}" for step in abstraction.steps)
+    steps = (f"{step}: {str(STEPS[step.name][1].__doc__).rstrip('.')}" for step in abstraction.steps)
     return "; then ".join(steps) or "full: the unchanged trace"
 
 
