@@ -102,7 +102,7 @@ def test_the_names_of_files_that_are_not_read_are_marked_as_confidential(
 ) -> None:
     (folder / "a.csv").write_text("case_id,activity\n" + "".join(f"{case},a\n" for case in range(100)))
     (folder / "Smith [red].txt").write_text("x")
-    what = f"{CONFIDENTIAL} 1 file is not read because of the file extension: 'Smith [red].txt'"
+    what = f"{CONFIDENTIAL} 1 file not read because of the file extension: 'Smith [red].txt'"
     spent = ("--epsilon", 1, "--delta", "1e-6", "--order", "file")
     assert what in travas("doctor", folder, "--order", "file").out
     ran = travas("anonymize", folder, *spent, "-o", tmp_path / "out.json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -61,11 +61,12 @@ class Log:
     columns: tuple[str, ...] = ("concept:name",)
     notes: tuple[str, ...] = ()
     abstraction: Abstraction = FULL
-    unit: PrivacyUnit = field(default=ONE_CASE, kw_only=True)
-    counted: Counted = field(default="cases", kw_only=True)
-    roles: Roles | None = field(default=None, kw_only=True)
-    totals: Totals | None = field(default=None, kw_only=True)
-    cautions: tuple[str, ...] = field(default=(), kw_only=True)
+    _: KW_ONLY
+    unit: PrivacyUnit = ONE_CASE
+    counted: Counted = "cases"
+    roles: Roles | None = None
+    totals: Totals | None = None
+    cautions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_number_of_cases(self.counts)

@@ -79,7 +79,6 @@ class Question:
         whole_number(self.contribution, "contribution", 1, MAX_CONTRIBUTION)
 
 
-@dataclass(frozen=True, kw_only=True)
 class CellQuestion(Question):
     """A question whose cells are public: its answer is an array of `shape`, for many questions always the same `cells`."""
 
@@ -153,7 +152,6 @@ class CalendarQuestion(ProjectedQuestion):
     zone: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class StartBlocks(CalendarQuestion):
     """Block of 64 weeks of the first event: Δ in one cell."""
 
@@ -177,14 +175,12 @@ class StartWeeks(CalendarQuestion):
         return (len(self.blocks), WEEKS_PER_BLOCK // self.width)
 
 
-@dataclass(frozen=True, kw_only=True)
 class StartWeekdays(CalendarQuestion):
     """Weekday of the first event, Monday first: Δ in one cell."""
 
     cells = (7,)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EventWeekdays(CalendarQuestion):
     """Weekdays of all events, Monday first: counts ÷ norm."""
 
@@ -204,12 +200,10 @@ class HoursQuestion(CalendarQuestion):
     cells = (KINDS_OF_DAY, 24)
 
 
-@dataclass(frozen=True, kw_only=True)
 class StartHours(HoursQuestion):
     """Hour of the first event, on a working day or a weekend day: Δ in one cell."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class EventHours(HoursQuestion):
     """Hours of all events, on working days and weekend days: counts ÷ norm."""
 
@@ -254,7 +248,6 @@ class ValueQuestion(CellQuestion):
         return DetailColumn(self.attribute, "number" if self.edges else "name", self.of)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AttributeCells(ValueQuestion):
     """Value of a case attribute: every counted case adds Δ to one cell."""
 

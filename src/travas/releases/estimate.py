@@ -245,7 +245,7 @@ def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int]
     values, index = np.unique(np.array(noisy, dtype=np.int64), return_inverse=True)
     below = values - curve.centre
     first = below + curve.minimum_cases
-    last = below + curve.always_kept
+    last = below + curve.always_kept + 1
 
     def least_with(holds: Any) -> Integers:
         low, high = first.copy(), last.copy()
@@ -258,8 +258,7 @@ def intervals(curve: KeepCurve, noisy: tuple[int, ...]) -> tuple[tuple[int, int]
 
     lower = least_with(lambda n: curve.kept(n - below) > level * curve.kept(n))
     beyond = least_with(lambda n: curve.kept(n - below - 1) >= (1 - level) * curve.kept(n))
-    certain = curve.kept(beyond - below - 1) >= (1 - level) * curve.kept(beyond)
-    upper = np.maximum(np.where(certain, beyond - 1, beyond), lower)
+    upper = np.maximum(beyond - 1, lower)
     return tuple(zip(lower[index].tolist(), upper[index].tolist(), strict=True))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -93,7 +93,8 @@ class MapRelease(Release):
         measurements: The noisy measurements: public, and all that the map depends on.
     """
 
-    measurements: MapMeasurements = field(kw_only=True)
+    _: KW_ONLY
+    measurements: MapMeasurements
 
     def __repr__(self) -> str:
         size = f"{number_of(len(self.activities), 'activities')}, {number_of(len(self.pairs), 'pairs')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import repeat
@@ -193,11 +193,12 @@ class Release:
     """
 
     mechanism: Mechanism
-    columns: tuple[str, ...] = field(default=("concept:name",), kw_only=True)
-    abstractions: tuple[Abstraction, ...] = field(default=(FULL,), kw_only=True)
-    assumptions: tuple[str, ...] = field(default=(), kw_only=True)
-    reading: Mapping[str, Any] | None = field(default=None, kw_only=True)
-    segment: str = field(default="", kw_only=True)
+    _: KW_ONLY
+    columns: tuple[str, ...] = ("concept:name",)
+    abstractions: tuple[Abstraction, ...] = (FULL,)
+    assumptions: tuple[str, ...] = ()
+    reading: Mapping[str, Any] | None = None
+    segment: str = ""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -286,7 +287,8 @@ class Release:
 class ReleasedLog(Release):
     """A release that is an event log: traces in canonical order, which reveals nothing about the log."""
 
-    variants: tuple[Trace, ...] = field(default=(), kw_only=True)
+    _: KW_ONLY
+    variants: tuple[Trace, ...] = ()
 
     operation: ClassVar[str]
     """What was done to the traces of the original log, in the words of the privacy extension of XES."""
@@ -365,10 +367,11 @@ class VariantRelease(ReleasedLog):
         frequencies: Which counts the event log contains.
     """
 
-    noisy: tuple[int, ...] = field(default=(), kw_only=True)
-    rungs: tuple[int, ...] = field(default=(), kw_only=True)
-    cases: int | None = field(default=None, kw_only=True)
-    frequencies: Frequencies = field(default="estimated", kw_only=True)
+    _: KW_ONLY
+    noisy: tuple[int, ...] = ()
+    rungs: tuple[int, ...] = ()
+    cases: int | None = None
+    frequencies: Frequencies = "estimated"
 
     operation: ClassVar[str] = "addition and suppression"
 
@@ -385,15 +388,8 @@ class VariantRelease(ReleasedLog):
     ) -> VariantRelease:
         """Return the release of variants with noisy counts in any order, each by the first rule unless rungs say otherwise."""
         rows = sorted(zip(variants, repeat(0) if rungs is None else rungs, noisy, strict=rungs is not None))
-        return cls(
-            mechanism,
-            variants=tuple(trace for trace, _, _ in rows),
-            rungs=tuple(rung for _, rung, _ in rows),
-            noisy=tuple(count for _, _, count in rows),
-            columns=columns,
-            abstractions=abstractions,
-            cases=cases,
-        )
+        made = dict(zip(("variants", "rungs", "noisy"), map(tuple, zip(*rows, strict=True)), strict=False))
+        return cls(mechanism, columns=columns, abstractions=abstractions, cases=cases, **cast(Any, made))
 
     def __repr__(self) -> str:
         guarantee = self.guarantee

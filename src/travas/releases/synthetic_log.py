@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -52,11 +52,12 @@ class SyntheticRelease(ReleasedLog):
         generation: `"again"` if it was made from measurements that were released before.
     """
 
-    numbers: tuple[int, ...] = field(kw_only=True)
-    measurements: Measurements = field(kw_only=True)
-    origins: tuple[Origin, ...] = field(kw_only=True)
-    seed: int = field(kw_only=True)
-    generation: Generation = field(default="first", kw_only=True)
+    _: KW_ONLY
+    numbers: tuple[int, ...]
+    measurements: Measurements
+    origins: tuple[Origin, ...]
+    seed: int
+    generation: Generation = "first"
 
     operation: ClassVar[str] = "substitution"
 

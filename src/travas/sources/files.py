@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 from typing import IO, Any, Literal, TypeGuard
 from urllib.parse import unquote
 
-from ..errors import LogError, MissingExtraError, is_encodable
+from ..errors import LogError, MissingExtraError, is_encodable, number_of
 from ..mechanisms.mechanism import Progress
 
 Format = Literal["xes", "csv", "parquet", "arrow", "xlsx"]
@@ -144,7 +144,7 @@ def listing(path: Path) -> tuple[list[Path], tuple[str, ...]]:
     others = sorted(set(present) - set(files))
     names = ", ".join(repr(str(file.relative_to(path))) for file in others[:_SHOWN])
     more = ", …" if len(others) > _SHOWN else ""
-    what = "1 file is" if len(others) == 1 else f"{len(others):,} files are"
+    what = number_of(len(others), "files")
     return files, (f"{what} not read because of the file extension: {names}{more}",) if others else ()
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,14 +114,14 @@ def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where:
     """Read the variants of XES files, which may be compressed; several files are one log."""
     traces = TraceLog(where, reading)
     for number, path in enumerate(paths):
+
+        def watch(share: float, done: int = number) -> None:
+            progress((done + share) / len(paths))
+
         traces.is_escaped = False
-        _Document(path, traces.event_keys, traces).read(partial(_part, progress, number, len(paths)))
+        _Document(path, traces.event_keys, traces).read(watch)
         traces.flush()
     return traces.variants()
-
-
-def _part(progress: Progress, done: int, number: int, share: float) -> None:
-    progress((done + share) / number)
 
 
 class _Document:

@@ -34,7 +34,7 @@ _DIRECTIVES = {
     "%M": "[0-9]{2}", "%S": "[0-9]{2}", "%.f": "[.][0-9]+", "%b": "[A-Za-z]{3}", "%B": "[A-Za-z]{3,9}", "%p": "[AaPp][Mm]",
     "%z": "(?:Z|[+-][0-9]{2}:?[0-9]{2})",
 }  # fmt: skip
-_ROWS, _SAMPLE, _TRIED, _DIGITS = 100_000, 2_000, 5, 3
+_SAMPLE, _TRIED, _DIGITS = 5_000, 5, 3
 _NEEDED = 0.9
 """The share of values that makes a column one of times; the rest are problems."""
 
@@ -64,8 +64,7 @@ def times_of(values: pl.Series, stated: str | None = None) -> TimeValues:
     texts = values.filter(values != "")
     if texts.is_empty():
         return TimeValues((), "")
-    distinct = texts.gather_every(max(len(texts) // _ROWS, 1)).unique().sort()
-    sample = distinct.gather_every(max(len(distinct) // _SAMPLE, 1))
+    sample = texts.gather_every(max(len(texts) // _SAMPLE, 1)).unique().sort()
     example = str(sample[0])
     tried = _candidates(sample) if stated is None else [stated]
     shares = {form: _share(recognised_instants(sample, form).is_not_null()) for form in tried}
