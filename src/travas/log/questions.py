@@ -7,6 +7,8 @@ events or steps of the case by cell and W = isqrt(⌊Δ²/Σc²⌋).
 Every case is first reduced to the activities of the question, after the abstraction of the reading. A case without
 events after that adds nothing. Times are whole microseconds; a step back in time counts as 0. What a timestamp without
 a zone, a date, a missing value or a date out of range means: docs/reading.md.
+
+Questions without fields of their own are dataclasses as their parents are.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def _read_files(source: str | Path, reading: Reading, progress: Progress) -> Log
         raise LogError(f"{path}: a Delta or Iceberg table, whose files must not be read directly; read it with Spark")
     files, notes = listing(path)
     for file in files:
-        check_file(file, reading.format)
+        check_file(file)
     variants = _of_files(files, reading, str(source), progress)
     return replace(variants, notes=(*notes, *variants.notes)) if notes else variants
 

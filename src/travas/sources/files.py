@@ -69,18 +69,10 @@ def suffix_of(path: PurePath, suffixes: Sequence[str]) -> str | None:
     return max((end for end in suffixes if lower.endswith(end) and lower != end), key=len, default=None)
 
 
-def format_of(name: str) -> Format | None:
-    """Return the format of a file name by its extension.
-
-    >>> format_of("log.csv.gz"), format_of("log.TSV"), format_of("log.pdf")
-    ('csv', 'csv', None)
-    """
-    return FORMATS.get(suffix_of(PurePath(name), tuple(FORMATS)) or "")
-
-
 def file_format(path: Path, form: Format | None) -> Format:
     """Return the format of a file: as set, else by its extension, or by that of the log in a zip archive."""
-    known = form or format_of(member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path.name)
+    name = member_of(path) if suffix_of(path, ARCHIVE_SUFFIXES) else path
+    known = form or FORMATS.get(suffix_of(PurePath(name), tuple(FORMATS)) or "")
     if known is None:
         raise LogError(
             f"{path}: unsupported file extension; supported: {', '.join(SUFFIXES)}; or set format", field="format"
@@ -88,10 +80,8 @@ def file_format(path: Path, form: Format | None) -> Format:
     return known
 
 
-def check_file(path: Path, form: Format | None) -> None:
-    """Raise LogError unless this is a file that can be opened, is not empty, and has a supported extension."""
-    if form is None and suffix_of(path, SUFFIXES) is None:
-        file_format(path, form)  # raises
+def check_file(path: Path) -> None:
+    """Raise LogError unless this is a file that can be opened and is not empty."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for its writer

@@ -127,6 +127,13 @@ def read_xes(paths: Sequence[Path], reading: Reading, progress: Progress, where:
 class _Document:
     """Feeds the parser, hands over traces, and keeps the tree small by removing what was read."""
 
+    root: Any = None
+    trace: Any = None
+    trace_tag = event_tag = ""
+    number = 0
+    head = b""
+    has_skipped = is_behind_end = is_in_log = has_ended = is_in_body = False
+
     def __init__(self, path: Path, keys: Sequence[str] | None, sink: TraceLog | EventTable) -> None:
         self.path, self.where, self.keys, self.sink = path, str(path), keys, sink
         # no collect_ids=False: with it, lxml opens the file that a DOCTYPE names
@@ -134,13 +141,7 @@ class _Document:
             events=("start", "end"), tag=("{*}log", "{*}trace"), resolve_entities=False, no_network=True, load_dtd=False,
             huge_tree=True, remove_comments=True, remove_pis=True,
         )  # fmt: skip
-        self.root: Any = None
-        self.trace: Any = None
-        self.trace_tag = self.event_tag = ""
-        self.number = 0
-        self.head = b""
         self.scanner = None if keys is None else TraceScanner(keys)
-        self.has_skipped = self.is_behind_end = self.is_in_log = self.has_ended = self.is_in_body = False
 
     def read(self, progress: Progress = lambda _: None) -> None:
         """Read a document: plain traces without the parser, everything else with it."""

@@ -106,7 +106,7 @@ class Examination:
         for note in notes:
             self.found.note("files", note)
         first = files[0]
-        check_file(first, "csv")  # whatever its extension is
+        check_file(first)
         try:
             form = self._format(first)
             if form == "xes":
