@@ -212,31 +212,21 @@ class ProcessGraph:
     def steps(self) -> tuple[dict[NodeKey, int], dict[Edge, int]]:
         """From which step of the activity slider every node is shown, and every path without which one is not connected.
 
-        Each step adds an activity with the main way from the start to it and from it to the end, and the activities on
-        these ways: the one with the largest number for each activity that comes with it. So all that is shown is connected.
+        Each step adds the most frequent activity that is not there yet, with the main way from the start to it and from
+        it to the end, and the activities on these ways. So all that is shown is connected.
         """
         ways = self._from_start, _main_ways(self.paths, END, "before")
-        needed = {}
-        for node in self.nodes:
-            keys, edges, waiting = {START, END}, dict[Edge, None](), [node.key]
-            while waiting:
-                key = waiting.pop()
-                if key not in keys:
-                    keys.add(key)
-                    found = [way[key] for way in ways if key in way]
-                    edges |= dict.fromkeys(path.edge for path in found)
-                    waiting += [end for path in found for end in path.edge]
-            needed[node.key] = keys, edges
         of_node, of_path = dict.fromkeys((START, END), 0), dict[Edge, int]()
-        left = {node.key: node.weight for node in self.nodes if node.key not in of_node}
-        while left and len(of_node) < MOST_ACTIVITIES:
-            chosen = max(left, key=lambda key: left[key] / len(needed[key][0] - of_node.keys()))
-            step = max(of_node.values()) + 1
-            for key in needed[chosen][0]:
-                of_node.setdefault(key, step)
-                left.pop(key, None)
-            for edge in needed[chosen][1]:
-                of_path.setdefault(edge, step)
+        for node in self.nodes:
+            if len(of_node) >= MOST_ACTIVITIES:
+                break
+            step, waiting = max(of_node.values()) + 1, [node.key]
+            while waiting:
+                if (key := waiting.pop()) not in of_node:
+                    of_node[key] = step
+                    for path in (way[key] for way in ways if key in way):
+                        of_path.setdefault(path.edge, step)
+                        waiting += path.edge
         return of_node, of_path
 
     def part(self, step: int, paths: int, covered: float = math.inf) -> ProcessGraph:
