@@ -10,7 +10,7 @@ from .budget.account import Approval
 from .budget.ledger import Ledger
 from .errors import CONFIDENTIAL, ParameterError, shown
 from .log.log import Log
-from .log.options import Attribute, BudgetShares, Times, TimesRule
+from .log.options import Attribute, Times, TimesRule
 from .log.rules import Rules
 from .log.traces import Activity
 from .mechanisms.mechanism import Mechanism, Progress
@@ -116,7 +116,6 @@ def synthesize(
     times: Times | Literal["if recorded"] | None = "if recorded",
     attributes: Sequence[Attribute | str] = (),
     event_attributes: Sequence[Attribute | str] = (),
-    shares: BudgetShares | str | None = None,
     rules: Rules | None = None,
     **options: Unpack[ReleaseOptions],
 ) -> SyntheticRelease:
@@ -132,8 +131,6 @@ def synthesize(
             default, times are released in UTC if the log has such a column; None releases none.
         attributes: Case attributes to release: names, or `Attribute("age", bins=[0, 20, 40, 60])` for numbers.
         event_attributes: Attributes of events to release, such as `"org:role"`.
-        shares: The parts of the budget for times and attributes, such as `"times=0.25,attributes=0.1"` (the default); the
-            rest is for the control flow.
         rules: What every generated case obeys: public, and not found by looking at the log.
         reading: The whole rule from events to variants. By default columns have usual names.
         ledger: The ledger to charge, before any noise is drawn; by default that of `TRAVAS_LEDGER`, or none.
@@ -165,7 +162,7 @@ def synthesize(
     settings = Times() if times == "if recorded" else times
     mechanism = Synthesis(
         epsilon, delta, alphabet=alphabet, times=settings, attributes=attributes, event_attributes=event_attributes,
-        shares=shares, rules=rules,
+        rules=rules,
     )  # fmt: skip
     return cast("SyntheticRelease", _released(source, mechanism, options, times=needed))
 

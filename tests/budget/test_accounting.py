@@ -15,6 +15,7 @@ from scipy.stats import norm
 
 from travas import Optimal, ParameterError, PrivacyUnit, plan
 from travas.budget.accounting import Spending, basic, compose
+from travas.log.plain import plain
 from travas.mechanisms import mechanism
 from travas.mechanisms.synthesis import Synthesis
 from travas.search.person_tables import GaussianTable
@@ -160,7 +161,7 @@ def test_a_charge_with_another_table_or_option_is_the_worst_case() -> None:
     (step,) = charged.losses()
     assert isinstance(step, Step) and step.noise is not None and step.noise.counts == 10
     for wrong in (
-        dict(charged.description) | {"person_table": GaussianTable(Fraction(13), 73).describe()},
+        dict(charged.description) | {"person_table": plain(GaussianTable(Fraction(13), 73))},
         dict(charged.description) | {"an option of a later version": 1},
     ):
         found = Spending("optimal", Fraction(1), Fraction(1, 10**6), unit, Standing.VERIFIED, wrong).losses()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import travas
 from travas.budget.account import Budget
-from travas.log.options import Attribute, BudgetShares, Times
+from travas.log.options import Attribute, Times
 from travas.sources.period import Period
 
 LISTED = {"mechanism": ["optimal"]}
@@ -22,4 +22,3 @@ def test_a_constructor_converts_what_its_types_say(tmp_path: Path) -> None:
     assert Period("2026-02", end_activity=["end"]).end_activity == ("end",)
     assert Times(weekend=[6, 5, 5]).weekend == (5, 6)
     assert Attribute("age", bins=["0", 18, 65]).bins == (Fraction(0), Fraction(18), Fraction(65))
-    assert BudgetShares(times="0.2").times == Fraction(1, 5)

@@ -147,7 +147,7 @@ def test_blocks_of_traces_give_the_same_cells(monkeypatch: pytest.MonkeyPatch) -
     coded = coded_traces(Log.from_mapping(SMALL | STRANGERS_AS_LOG))
     labelled = with_other(coded, np.arange(3))
     whole = [pairs_of(labelled), rework_of(labelled)]
-    monkeypatch.setattr("travas.trusted.contributions.MAP_BLOCK", 7)
+    monkeypatch.setattr("travas.trusted.contributions.BLOCK", 7)
     for one, other in zip(whole, [pairs_of(labelled), rework_of(labelled)], strict=True):
         cells = [sorted(zip(each.owner.tolist(), each.cell.tolist(), strict=True)) for each in (one, other)]
         assert cells[0] == cells[1] and len(cells[0]) > 20

@@ -30,7 +30,6 @@ from travas import (
     synthesize,
 )
 from travas.errors import VerificationError
-from travas.log.options import BudgetShares
 from travas.log.questions import CellQuestion, DetailColumn, Details, Question
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.mechanisms.synthesis import CONTROL_FLOW, TIMES
@@ -66,7 +65,7 @@ def test_the_default_shares_are_those_of_the_specification() -> None:
         ({"attributes": ["a"]}, Fraction(90, 100)),
     ):
         made, persons = rule(**options), rule(unit=PrivacyUnit("patient", 2), **options)
-        assert made.used_shares.control_flow == flow and sum(plan.share for plan in made.plans()) == 1
+        assert 1 - sum(made._shares) == flow and sum(plan.share for plan in made.plans()) == 1
         residual = 1 - CONTROL_FLOW["variants"]
         for name, share in CONTROL_FLOW.items():
             assert persons.noise.stage(name).contribution == contribution(share * flow, 2)
@@ -189,7 +188,6 @@ def test_a_log_without_times_is_refused_before_the_charge_if_times_are_measured(
         {"times": Times()},
         {"times": Times("Europe/Berlin", "day", (4, 5))},
         {"attributes": ["a", Attribute("b", ["0.1", 2, 5])]},
-        {"times": Times(), "attributes": ["a"], "shares": BudgetShares("0.2", "1/10")},
         {"times": Times("Asia/Tokyo", recorded="2024-01-01/2024-12-31", longest_case=90)},
         {"attributes": [Attribute("a", values=["y", "x"])], "event_attributes": ["b", Attribute("c", [1, 2])]},
     ],
@@ -213,8 +211,6 @@ def test_descriptions_round_trip(options: dict[str, Any]) -> None:
         (lambda: Attribute("sex", values=["other"]), "without 'other'"),
         (lambda: Attribute("age", bins=[1], values=["f"]), "bins and values"),
         (lambda: rule(event_attributes=["case:sex"]), "set attributes to it"),
-        (lambda: rule(times=Times(), shares="times=0"), "their share is 0"),
-        (lambda: BudgetShares("0.9", "0.1"), "less than 1 together"),
     ],
 )
 def test_bad_options_are_refused(make: Callable[[], object], message: str) -> None:

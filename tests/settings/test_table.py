@@ -12,6 +12,7 @@ from travas import ParameterError
 from travas.cli import main as cli
 from travas.log.options import Resolution
 from travas.mechanisms import MECHANISMS
+from travas.mechanisms.ladder import Shares
 from travas.mechanisms.registry import options_of
 from travas.pipeline import GuaranteeRule, Request
 from travas.releases.release import Frequencies
@@ -81,7 +82,7 @@ LITERALS = {
     "format": Format, "order": Order, "on_missing": OnMissing, "duplicate_cases": DuplicateCases, "lifecycle": Lifecycle,
     "decimal": Decimal,
     "duplicate_events": DuplicateEvents, "guarantee": GuaranteeRule, "resolution": Resolution, "frequencies": Frequencies,
-    "every": Calendar,
+    "every": Calendar, "shares": Shares,
 }  # fmt: skip
 
 

@@ -50,11 +50,7 @@ def test_ramps_that_are_found_are_verified(epsilon: str, delta: str, half: int) 
 
 
 def test_where_both_branches_leave_no_room_there_is_a_threshold() -> None:
-    for rule in (
-        Synthesis(2, "0.1"),
-        Synthesis("0.05", "1e-6"),
-        Synthesis(1, "1e-6", times=Times(), shares="times=0.8"),
-    ):
+    for rule in (Synthesis(2, "0.1"), Synthesis("0.05", "1e-6")):
         assert rule.noise.calibration.ramp is None and rule.noise.stage("variants").threshold
     assert calibrate(Fraction(1), Fraction(1, 10**6), PLAIN.plans(), 2).ramp is None
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from exact_losses import excess, growth_below, outputs, weights_of
 from travas import PrivacyUnit, Standing
 from travas.errors import VerificationError
+from travas.log.plain import plain
 from travas.mechanisms import mechanism
 from travas.mechanisms.selection import PartitionSelection
 from travas.releases.estimate import estimate_of
@@ -207,4 +208,4 @@ def test_the_choice_looks_at_public_parameters_only_and_is_the_same_every_time()
     again = joint_table(EPSILON, DELTA, COUNTS, optimal_table(EPSILON / COUNTS, DELTA / COUNTS))
     assert first is not None and again is not None and first == again
     assert list(first.table().boundaries()) == list(again.table().boundaries())
-    assert first.describe() == {"table": "gaussian", "sigma": "13.515625", "threshold": 73}
+    assert plain(first) == {"sigma": "13.515625", "threshold": 73}

@@ -15,7 +15,7 @@ from travas.mechanisms.selection import Optimal, PartitionSelection
 from travas.search.person_tables import GaussianTable
 
 PATIENT = PrivacyUnit("patient", 10)
-TABLE = {"table": "gaussian", "sigma": "13.515625", "threshold": 73}
+TABLE = {"sigma": "13.515625", "threshold": 73}
 DESCRIPTION = {
     "mechanism": "optimal", "epsilon": "1", "delta": "1e-6", "unit": {"name": "patient", "max_cases": 10}, "minimum_cases": 1,
 }  # fmt: skip
@@ -57,7 +57,6 @@ def test_what_another_machine_chose_verifies_if_it_keeps_the_guarantee(tmp_path:
 def test_a_recorded_table_beyond_the_guarantee_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     guarantee, stated = written(tmp_path)
     stated["description"]["person_table"] |= wrong
-    stated["unit"] |= wrong
     guarantee.write_text(json.dumps(stated))
     with pytest.raises(VerificationError, match=r"guarantee\.json: the noise table spends delta .*more than the 1e-6"):
         verify(guarantee)

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import explain
 from ..errors import CONFIDENTIAL, CONFIDENTIAL_HEADING, number_of
-from ..mechanisms.mechanism import parameters_of
 from ..outputs.guarantee_file import guarantee_path
 from ..releases.release import Kind, Release, ReleasedLog, VariantRelease, counted_of, kind_of
 from ..report.decision import decision_on
-from ..report.texts import budget
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, rounded_up
 from .console import Rows, Table, answer, named
@@ -129,10 +127,9 @@ def _more_rows(released: Release) -> Rows:
         return named("abstraction", [f"{rule}: {number_of(n, 'variants')}" for rule, n in times if n])
     if kind_of(released.mechanism) != "synthetic log":
         return []
-    made, shares = cast("SyntheticRelease", released), budget(parameters_of(released.mechanism))
+    made = cast("SyntheticRelease", released)
     nothing = "nothing: generated again from measurements that were released before"
     return [
         *explain.details_in_words(made.quality()),
-        *named("budget", [shares] if shares else []),
         *named("charged", [nothing] if made.generation == "again" else []),
     ]

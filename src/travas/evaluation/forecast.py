@@ -269,7 +269,7 @@ def _synthetic_facts(rule: Synthesis) -> tuple[str, ...]:
 
 def _detail_facts(rule: Synthesis) -> tuple[str, ...]:
     """What times and one attribute would add to a synthetic log, in words."""
-    detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),), shares=None)
+    detailed = attrs.evolve(rule, times=Times(), attributes=(Attribute(_ONE),))
     stage = detailed.noise.stage
     pair = STANDS_OUT * stage(DURATIONS).deviation * DURATION_BUCKETS**0.5
     value = detailed.noise.cases_released(first_stage(_ONE))

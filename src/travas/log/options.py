@@ -168,49 +168,6 @@ SERVICE_TIMES = Attribute(SERVICE, SERVICE_EDGES)
 """The service times of events, which are measured with the times of a log of starts and completions."""
 
 
-def _share(share: Number) -> Fraction:
-    return exact(share, "shares")
-
-
-@attrs.frozen
-class BudgetShares:
-    """How the privacy budget (μ²) is divided: the rest is for the control flow.
-
-    Attributes:
-        times: The share of times.
-        attributes: The share of all attributes together.
-    """
-
-    times: Fraction = attrs.field(default=Fraction(0), converter=_share)
-    attributes: Fraction = attrs.field(default=Fraction(0), converter=_share)
-
-    def __attrs_post_init__(self) -> None:
-        if min(self.times, self.attributes) < 0 or self.control_flow <= 0:
-            raise ParameterError(
-                f"shares are {as_text(self.times)} and {as_text(self.attributes)}; use 0 or more, and less than 1 together",
-                field="shares",
-            )
-
-    @property
-    def control_flow(self) -> Fraction:
-        """The share of variants, activities, lengths and transitions."""
-        return 1 - self.times - self.attributes
-
-    @classmethod
-    def parse(cls, text: str) -> BudgetShares:
-        """The shares of a text such as `times=0.2,attributes=0.1`."""
-        parts = [part.partition("=")[::2] for part in text.split(",")]
-        names = [name.strip() for name, _ in parts]
-        if not set(names) <= {"times", "attributes"} or len(set(names)) < len(names):
-            raise ParameterError(f"shares is {shown(text)}; use for example times=0.2,attributes=0.1", field="shares")
-        return cls(**{name: share.strip() for name, (_, share) in zip(names, parts, strict=True)})
-
-    def in_words(self) -> str:
-        """How the budget is divided, in words."""
-        parts = {"control flow": self.control_flow, "times": self.times, "attributes": self.attributes}
-        return ", ".join(f"{float(share):.0%} {name}" for name, share in parts.items() if share)
-
-
 CASE_PREFIX = "case:"
 """How tables mark attributes of cases; XES has them as attributes of traces, without it."""
 

@@ -15,7 +15,6 @@ from cattrs import Converter
 from cattrs.errors import ForbiddenExtraKeysError
 
 from ..errors import LogError, ParameterError, TravasError, shown
-from ..search.person_tables import GaussianTable
 from ..trusted.guarantee import Standing
 from ..trusted.numbers import as_text, exact, is_whole_number
 from .abstraction import Abstraction
@@ -121,7 +120,6 @@ def converter() -> Converter:
     made.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
     made.register_unstructure_hook(Abstraction, Abstraction.as_json)
     made.register_structure_hook(Abstraction, lambda steps, _: Abstraction.from_json(steps))
-    made.register_unstructure_hook(GaussianTable, GaussianTable.describe)
     made.register_structure_hook_func(lambda kind: kind == Resolution, lambda value, _: value)  # Times checks it
     for kind in (str, int):
         made.register_structure_hook(kind, _exactly(kind))

@@ -20,7 +20,7 @@ from ..releases.release import VariantRelease
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text
-from .mechanism import Mechanism, References, parameters_of, unit_terms_of
+from .mechanism import Mechanism, References, parameters_of
 from .prefix_tree import TwoSidedNoise
 from .selection import Optimal, minimum_number
 
@@ -168,14 +168,6 @@ def _keep_curve(mechanism: Ladder) -> KeepCurve:
     curve = mechanism._selection.curve
     rungs = tuple(map(str, mechanism.rungs if mechanism.chooses else mechanism.rungs[:1]))
     return replace(curve, build=lambda: curve.table, rungs=rungs)
-
-
-@unit_terms_of.register
-def _unit_terms(mechanism: Ladder) -> dict[str, Any]:
-    return {
-        "step_epsilon": as_text(mechanism._step.epsilon),
-        "step_delta": as_text(mechanism._selection.delta * mechanism._paid),
-    }
 
 
 @parameters_of.register

@@ -210,13 +210,6 @@ def parameters_of(mechanism: Mechanism) -> dict[str, Any]:
 
 
 @singledispatch
-def unit_terms_of(mechanism: Mechanism) -> dict[str, Any]:
-    """How (ε, δ) is kept for a unit of several cases, as plain values for the guarantee file."""
-    step = mechanism._step
-    return {"step_epsilon": as_text(step.epsilon), "step_delta": as_text(step.delta)}
-
-
-@singledispatch
 def check_log(mechanism: Mechanism, log: Log) -> None:
     """Raise ParameterError, before the charge, unless a log was read for a mechanism: its unit, details and alphabet."""
     if log.unit != mechanism.unit or not (mechanism.unit.is_case or log.counted == mechanism._counted):

@@ -25,7 +25,7 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import as_text, whole_number
 from ..trusted.samplers import Booleans, DiscreteLaplace, Integers, RandomBytes
 from ..trusted.tables import Noise
-from .mechanism import Mechanism, parameters_of, unit_terms_of
+from .mechanism import Mechanism, parameters_of
 
 MAX_PREFIXES = 5_000_000
 """The maximum number of noisy prefixes of one release, on all levels together."""
@@ -235,14 +235,6 @@ def tree_parameters(mechanism: Tree) -> dict[str, Any]:
         "most_prefixes": MAX_PREFIXES,
         "level_epsilon": as_text(mechanism.noise.epsilon),
         "level_delta": as_text(mechanism.noise.delta),
-    }
-
-
-@unit_terms_of.register
-def _unit_terms(mechanism: Tree) -> dict[str, Any]:
-    return {
-        "step_epsilon": as_text(mechanism._step.epsilon),
-        "step_delta": as_text(mechanism.level.delta * mechanism.max_length),
     }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import ParameterError, shown
 from ..log.log import Log
+from ..log.plain import from_plain
 from ..releases.estimate import Estimate, KeepCurve, estimate, estimate_of, keep_curve_of
 from ..releases.release import VariantRelease
 from ..search.person_tables import GaussianTable, joint_table, verified_noise
@@ -26,7 +27,7 @@ from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
 from ..trusted.samplers import Integers, RandomBytes
 from ..trusted.tables import Noise, NoiseTable
-from .mechanism import Mechanism, parameters_of, unit_terms_of
+from .mechanism import Mechanism, parameters_of
 
 FEWEST_TOGETHER = 4
 """The number of counts per unit from which one table for all is considered; with fewer, it hardly keeps more."""
@@ -44,7 +45,7 @@ def minimum_number(value: int) -> int:
 
 def _person_table(value: PersonTable | Mapping[str, Any] | None) -> PersonTable | None:
     if isinstance(value, Mapping):
-        return GaussianTable.from_plain(value)
+        return from_plain(value, GaussianTable, "person_table")
     if value is None or value == "composed" or isinstance(value, GaussianTable):
         return value
     raise ParameterError(f"person_table is {shown(value)}: it must be 'composed' or a table", field="person_table")
@@ -155,12 +156,6 @@ def _estimate(
     mechanism: PartitionSelection, noisy: tuple[int, ...], rungs: tuple[int, ...] = (), cases: int | None = None
 ) -> Estimate:
     return estimate(mechanism.curve, noisy)
-
-
-@unit_terms_of.register
-def _unit_terms(mechanism: PartitionSelection) -> dict[str, Any]:
-    table = mechanism.person_table
-    return table.describe() if isinstance(table, GaussianTable) else unit_terms_of.dispatch(Mechanism)(mechanism)
 
 
 @parameters_of.register

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ParameterError, shown
 from ..log import questions
 from ..log.log import Log
-from ..log.options import CASE_PREFIX, OTHER, SERVICE_TIMES, Attribute, BudgetShares, Times, case_column
+from ..log.options import CASE_PREFIX, OTHER, SERVICE_TIMES, Attribute, Times, case_column
 from ..log.plain import Value, from_plain, plain
 from ..log.questions import LIFECYCLE, SERVICE, Totals
 from ..log.rules import NO_RULES, Rules, possible_cells
@@ -43,7 +43,6 @@ from ..synthesis.measurements import (
 from ..synthesis.randomness import new_seed
 from ..trusted.branch import released
 from ..trusted.contributions import context_sums, length_sums, transition_sums
-from ..trusted.guarantee import Guarantee
 from ..trusted.samplers import Integers, Seeded
 from ..trusted.stage_check import Draws
 from ..trusted.stages import Group, Selection, Stage
@@ -129,12 +128,6 @@ def _rules(value: Rules | Mapping[str, Any] | None) -> Rules | None:
     return None if rules == NO_RULES else rules
 
 
-def _shares(value: BudgetShares | Mapping[str, Any] | str | None) -> BudgetShares | None:
-    if isinstance(value, str):
-        return BudgetShares.parse(value)
-    return _option(value, BudgetShares, "shares")
-
-
 @attrs.frozen(slots=False)
 class Synthesis(GaussianMechanism):
     """Measure variants, activities, lengths and transitions with Gaussian noise, and generate traces from that.
@@ -154,7 +147,6 @@ class Synthesis(GaussianMechanism):
     times: Times | None = attrs.field(default=None, converter=_times)
     attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_attributes)
     event_attributes: tuple[Attribute, ...] = attrs.field(default=(), converter=_event_attributes)
-    shares: BudgetShares | None = attrs.field(default=None, converter=_shares)
     rules: Rules | None = attrs.field(default=None, converter=_rules)
 
     def __attrs_post_init__(self) -> None:
@@ -166,7 +158,6 @@ class Synthesis(GaussianMechanism):
             )
         if SERVICE_TIMES in self.event_attributes and self.times is None:
             raise ParameterError("service times are measured but times are not; set times", field="times")
-        self.plans()  # refuses shares that leave nothing for a stage
 
     @property
     def _columns(self) -> tuple[Attribute, ...]:
@@ -175,20 +166,14 @@ class Synthesis(GaussianMechanism):
         return (*self.attributes, *of_events)
 
     @property
-    def used_shares(self) -> BudgetShares:
-        """The shares of what is measured: those that are set, or the defaults; nothing for what is not measured."""
-        stated = self.shares or BudgetShares(SHARE_OF_TIMES, SHARE_OF_ATTRIBUTES)
-        measured = {"times": bool(self.times), "attributes": bool(self._columns)}
-        used = BudgetShares(*(getattr(stated, name) if is_measured else 0 for name, is_measured in measured.items()))
-        for name, is_measured in measured.items():
-            if is_measured and not getattr(used, name):
-                raise ParameterError(f"{name} are measured but their share is 0; use a larger share", field="shares")
-        return used
+    def _shares(self) -> tuple[Fraction, Fraction]:
+        """The parts of μ² for times and for attributes, if they are measured."""
+        return SHARE_OF_TIMES * bool(self.times), SHARE_OF_ATTRIBUTES * bool(self._columns)
 
     def plans(self) -> tuple[StagePlan, ...]:
         """V, the stages of the flow (A, L, T1 and T2), to which residual cases contribute, and those of every case."""
         flow = {name: share for name, share in CONTROL_FLOW.items() if name != stages.ACTIVITIES or not self.alphabet}
-        total = sum(flow.values()) / self.used_shares.control_flow
+        total = sum(flow.values(), Fraction(0)) / (1 - sum(self._shares))
         group_of: dict[str, Group] = {stages.VARIANTS: "variants"}
         plans = (
             StagePlan(name, share / total, _SELECTIONS.get(name), group=group_of.get(name, "residual"))
@@ -198,14 +183,14 @@ class Synthesis(GaussianMechanism):
 
     def plans_of_every_case(self) -> tuple[StagePlan, ...]:
         """The stages to which every case contributes, released or not: times (D, P, W, H and E), then attributes (C)."""
-        shares = self.used_shares
+        of_times, of_attributes = self._shares
         plans: list[StagePlan] = []
-        of_service = shares.times * SHARE_OF_SERVICE * (SERVICE_TIMES in self.event_attributes)
+        of_service = of_times * SHARE_OF_SERVICE * (SERVICE_TIMES in self.event_attributes)
         if self.times is not None:
-            plans += [StagePlan(name, share * (shares.times - of_service)) for name, share in TIMES.items()]
+            plans += [StagePlan(name, share * (of_times - of_service)) for name, share in TIMES.items()]
         every = self._columns
         part = Fraction(1, max(sum(attribute.is_selected for attribute in every), 1))  # of the δ of selected values
-        share = shares.attributes / max(len(every), 1)
+        share = of_attributes / max(len(every), 1)
         for attribute in self.attributes:
             selection = (Selection(), part) if attribute.is_selected else ()
             plans.append(StagePlan(first_stage(attribute.name), share / 2, *selection))
@@ -217,18 +202,6 @@ class Synthesis(GaussianMechanism):
             whole = of_service if attribute == SERVICE_TIMES else share
             plans.append(StagePlan(event_stage(attribute.name), whole - selecting))
         return tuple(plans)
-
-    def _promise(self) -> Guarantee:
-        promised = super()._promise()
-        public = "were chosen without looking at the log"
-        is_bounded = self.times is not None and (self.times.recorded or self.times.longest_case)
-        bounds = ", recorded period and longest case" if is_bounded else ""
-        times = () if self.times is None else (f"the time zone, weekend days and resolution{bounds} of times {public}",)
-        attributes = (
-            (f"the attributes that are released, their bins and listed values {public}",) if self._columns else ()
-        )
-        rules = (f"the rules of generated cases {public}",) if self.rules else ()
-        return replace(promised, assumptions=(*promised.assumptions, *times, *attributes, *rules))
 
     def _release(self, variants: Log) -> SyntheticRelease:
         # of an experiment, or of the operating system; never of the generator of the noise
@@ -294,10 +267,7 @@ class Synthesis(GaussianMechanism):
 
 @parameters_of.register
 def _parameters(mechanism: Synthesis) -> dict[str, Any]:
-    shares = mechanism.used_shares
-    divided = {"control_flow": shares.control_flow, "times": shares.times, "attributes": shares.attributes}
-    stated = {"shares": plain(divided)} if shares.control_flow < 1 else {}
-    return {"alphabet": plain(mechanism.alphabet)} | stated | mechanism._constants()
+    return {"alphabet": plain(mechanism.alphabet)} | mechanism._constants()
 
 
 # -------------------------------------------------------------------------------------------- the stages
@@ -348,10 +318,8 @@ def measure_attribute(totals: Totals, attribute: Attribute, flow: Measurements, 
     cells: dict[str, Any] = {"edges": attribute.edges, "values": values}
     if measures_by_last(attribute, first, flow, once, again):
         second = asked(again.name, questions.AttributeByLast, activities=flow.activities, **cells)
-    elif attribute.is_number:
-        second = asked(again.name, questions.AttributeCells, **cells)
     else:
-        second = draws.noisy(again.name, _folded(totals, name, values, again))
+        second = asked(again.name, questions.AttributeCells, **cells)
     return AttributeMeasurements(attribute, values, first, second)
 
 
@@ -377,11 +345,3 @@ def measure_event_attribute(
     asked = partial(answered, totals, draws, event_stage(name), activities=flow.activities, attribute=name)
     by_activity = asked(questions.EventValuesByActivity, edges=attribute.edges, values=values)
     return EventAttributeMeasurements(attribute, values, selected, by_activity)
-
-
-def _folded(totals: Totals, name: str, values: tuple[str, ...], stage: Stage) -> Integers:
-    """Sums of the selected values, of all others together, and of missing ones."""
-    sums = totals.value_sums(questions.AttributeValues(contribution=stage.contribution, attribute=name))
-    selected = [sums.get(value, 0) for value in values]
-    others = sum(added for value, added in sums.items() if value is not None) - sum(selected)
-    return np.array([*selected, others, sums.get(None, 0)], dtype=np.int64)

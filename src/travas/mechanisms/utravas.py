@@ -14,7 +14,6 @@ from ..errors import ParameterError
 from ..log.log import Log
 from ..releases.estimate import Estimate, KeepCurve, estimate_of, keep_curve_of, measured
 from ..releases.release import VariantRelease
-from ..search.table_builders import travas_threshold
 from ..trusted.guarantee import Guarantee, Standing
 from ..trusted.losses import Losses, Step
 from ..trusted.numbers import whole_number
@@ -134,14 +133,7 @@ def best_splits(epsilon: Fraction, delta: Fraction) -> int:
     cases = np.arange(1, _SIZES + 1)
 
     def kept(splits: int) -> float:
-        """Compute the k-TSGD keep probabilities of TraVaS in floats, which decide nothing about privacy, without a table."""
-        rate = float(epsilon / splits)
-        threshold = travas_threshold(epsilon / splits, delta / splits)
-        total = 1 + np.exp(-rate) - 2 * np.exp(-rate * (threshold + 1))
-        needed = threshold + 1 - cases  # of the noise, for a variant of `cases` cases
-        far = np.maximum(np.where(needed > 0, needed, 1 - needed), 1)
-        beyond = np.maximum(np.exp(-rate * far) - np.exp(-rate * (threshold + 1)), 0) / total
-        once = np.where(needed > 0, beyond, 1 - beyond)
+        once = Travas(epsilon / splits, delta / splits).curve.kept(cases)
         return float(((1 - (1 - once) ** splits) / cases**2).sum())
 
     def possible(splits: int) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..log.plain import plain
-from ..mechanisms.mechanism import Mechanism, parameters_of, unit_terms_of
+from ..mechanisms.mechanism import Mechanism, parameters_of
 from ..releases.release import about_timestamps, counted_of, kind_of
 from ..trusted.numbers import as_text, rounded_up
 
@@ -24,6 +24,7 @@ VERSION = 1
 ASSUMED_PUBLIC = (
     "the form of the file and the names of its columns",
     "the rule from events to variants (columns, order, ties, missing values, abstraction), fixed without looking at the log",
+    "the options of the mechanism (such as alphabet, rungs, rules, attributes and zone), chosen without looking at the log",
 )
 
 
@@ -75,8 +76,6 @@ def describe(mechanism: Mechanism, release: dict[str, Any], reading: Mapping[str
 
 
 def describe_unit(mechanism: Mechanism) -> dict[str, Any]:
-    """Describe the protected unit and, unless it is a case, what is counted and how (ε, δ) holds for all its cases."""
+    """Describe the protected unit and, unless it is a case, what is counted."""
     unit: dict[str, Any] = plain(mechanism.unit)
-    if mechanism.unit.is_case:
-        return unit
-    return unit | {"counted": counted_of(mechanism)} | unit_terms_of(mechanism)
+    return unit if mechanism.unit.is_case else unit | {"counted": counted_of(mechanism)}

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..explain import service_in_words
 from ..log.abstraction import STEPS, Abstraction
-from ..log.options import BudgetShares
 from ..mechanisms.mechanism import Mechanism
 from ..releases.release import TimestampKind, details_of
 from ..trusted.guarantee import PrivacyUnit
@@ -35,12 +34,6 @@ def rule(abstraction: Abstraction) -> str:
     """Describe a rule step by step."""
     steps = (f"{step}: {str(STEPS[step.name][1].__doc__).rstrip('.')}" for step in abstraction.steps)
     return "; then ".join(steps) or "full: the unchanged trace"
-
-
-def budget(parameters: dict[str, Any]) -> str:
-    """How the budget of a synthetic log is divided; empty where it is not."""
-    shares = parameters.get("shares")  # those of a ladder are text
-    return BudgetShares(shares["times"], shares["attributes"]).in_words() if isinstance(shares, dict) else ""
 
 
 _RULES = ("order", "ties", "on_missing", "duplicate_cases", "duplicate_events", "lifecycle", "table", "query")

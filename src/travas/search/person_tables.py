@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
 
 from ..errors import ParameterError, VerificationError, shown
-from ..trusted.numbers import ONE, as_text, exact, whole_number
+from ..trusted.numbers import ONE, as_text, whole_number
 from ..trusted.tables import Noise, NoiseTable
 from .table_builders import exponential_bounds, table_from
 
@@ -39,26 +37,12 @@ class GaussianTable:
 
     def __post_init__(self) -> None:
         least, most = _SIGMAS
-        if not least <= exact(self.sigma, "sigma") <= most:
+        if not least <= self.sigma <= most:
             raise ParameterError(
                 f"sigma is {shown(as_text(self.sigma))}: it must be from {as_text(least)} to {as_text(most)}",
                 field="sigma",
             )
         whole_number(self.threshold, "threshold", 1, _MAX_THRESHOLD)
-
-    def describe(self) -> dict[str, Any]:
-        """The table as plain values, from which `from_plain` builds it again, bit by bit."""
-        return {"table": "gaussian", "sigma": as_text(self.sigma), "threshold": self.threshold}
-
-    @classmethod
-    def from_plain(cls, value: Mapping[str, Any]) -> GaussianTable:
-        """Return the table that `describe` described."""
-        if set(value) != {"table", "sigma", "threshold"} or value["table"] != "gaussian":
-            raise ParameterError(
-                "person_table is not the description of a table; it must have table 'gaussian', sigma and threshold",
-                field="person_table",
-            )
-        return cls(exact(value["sigma"], "sigma"), value["threshold"])
 
     @property
     def length(self) -> int:

@@ -11,7 +11,7 @@ States are START (0) and 1 + 2a + label; symbols are 2a + label and END (2n).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -316,10 +316,6 @@ def nodes_of(activities: int) -> int:
     return activities + 2
 
 
-MAP_BLOCK = 1 << 16
-"""About how many events are sorted at a time: bounds the memory, and changes no sum."""
-
-
 @dataclass(frozen=True, eq=False)
 class CaseCells:
     """The distinct cells that every trace touches: confidential.
@@ -354,34 +350,38 @@ def with_other(traces: CodedTraces, activities: Integers) -> CodedTraces:
     return CodedTraces(node[traces.codes], traces.lengths, traces.counts, len(activities) + 1)
 
 
+def _case_cells(traces: CodedTraces, width: int, cells_of: Callable[[CodedTraces], Integers]) -> CaseCells:
+    """The cells of all traces; `cells_of` returns them for some of the traces, as trace·width + cell."""
+    found, start = [], 0
+    for block in traces.blocks():
+        found.append(start * width + cells_of(block))
+        start += len(block.lengths)
+    return CaseCells(*np.divmod(np.concatenate(found), width), traces.counts)
+
+
 def pairs_of(traces: CodedTraces) -> CaseCells:
     """The distinct directly-follows pairs of every trace, START and END included; a trace without events has none."""
     size = nodes_of(traces.activities - 1)
-    owners, cells = [], []
-    for cases, events in case_blocks(traces.lengths, MAP_BLOCK):
-        codes, lengths = traces.codes[events].astype(np.int64), traces.lengths[cases]
-        owner, before, after = _steps(codes, codes, lengths, size - 1, size - 1)
-        numbers, _ = distinct(owner * size**2 + before * size + after)
-        trace, cell = np.divmod(numbers, size**2)
-        owners.append(cases.start + trace)
-        cells.append(cell)
-    return CaseCells(np.concatenate(owners), np.concatenate(cells), traces.counts)
+
+    def pairs(block: CodedTraces) -> Integers:
+        codes = block.codes.astype(np.int64)
+        owner, before, after = _steps(codes, codes, block.lengths, size - 1, size - 1)
+        return distinct(owner * size**2 + before * size + after)[0]
+
+    return _case_cells(traces, size**2, pairs)
 
 
 def rework_of(traces: CodedTraces) -> CaseCells:
     """Cell a for every activity a of a trace, and cell n + a if it occurs again; `other`, which is n, has none."""
     activities = traces.activities - 1
-    owners, cells = [], []
-    for cases, events in case_blocks(traces.lengths, MAP_BLOCK):
-        codes, lengths = traces.codes[events], traces.lengths[cases]
-        owner = np.repeat(np.arange(len(lengths)), lengths)
-        named = codes < activities
-        numbers, times = distinct(owner[named] * max(activities, 1) + codes[named])
-        trace, activity = np.divmod(numbers, max(activities, 1))
-        again = times > 1
-        owners.append(cases.start + np.r_[trace, trace[again]])
-        cells.append(np.r_[activity, activities + activity[again]])
-    return CaseCells(np.concatenate(owners), np.concatenate(cells), traces.counts)
+    width = max(2 * activities, 1)
+
+    def cells(block: CodedTraces) -> Integers:
+        named = block.codes < activities
+        keys, times = distinct(block.owner[named] * width + block.codes[named])
+        return np.concatenate([keys, keys[times > 1] + activities])
+
+    return _case_cells(traces, width, cells)
 
 
 def size_sums(pairs: CaseCells, stage: Stage) -> Integers:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeGuard, overload
+from typing import TypeGuard
 
 from ..errors import ParameterError, shown
 
@@ -32,6 +32,8 @@ MIN_DELTA = Fraction(1, 10**20)
 _NUMBER = re.compile(r"[+-]?([0-9]+/0*[1-9][0-9]*|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _MAX_CHARACTERS = 1800  # every accepted fraction can be read again from its text
+_MOST_DIGITS = 40
+_SHORT = Context(_MOST_DIGITS, traps=[Inexact])
 
 
 def exact(value: Number, name: str) -> Fraction:
@@ -65,19 +67,15 @@ def whole_number(value: int, name: str, least: int, most: int | None = None, rem
     return value
 
 
-@overload
-def typed_whole_number(text: str, name: str) -> int: ...
-@overload
-def typed_whole_number(text: str | None, name: str) -> int | None: ...
-def typed_whole_number(text: str | None, name: str) -> int | None:
-    """Return the whole number that a user typed, None if nothing was typed. Its range is checked where it is used.
+def typed_whole_number(text: str, name: str) -> int:
+    """Return the whole number that a user typed. Its range is checked where it is used.
 
     >>> typed_whole_number("30", "max_cases")
     30
     """
-    if text is not None and not _WHOLE.fullmatch(text):
+    if not _WHOLE.fullmatch(text):
         raise ParameterError(f"{name} is {shown(text)}: it must be a whole number of at most 19 digits", field=name)
-    return None if text is None else int(text)
+    return int(text)
 
 
 def exact_epsilon(value: Number) -> Fraction:
@@ -106,19 +104,12 @@ def as_text(value: Fraction) -> str:
     >>> as_text(Fraction(10**400))
     '1e400'
     """
-    rest, twos, fives = value.denominator, 0, 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    decimals = max(twos, fives)
-    digits = str(abs(value.numerator) * 10**decimals // value.denominator) if rest == 1 else ""
-    significant = digits.rstrip("0")
-    if rest != 1 or len(significant) > 40:
+    try:
+        number = _SHORT.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(_SHORT)
+    except Inexact:
         return f"{value.numerator}/{value.denominator}"
-    exponent = len(digits) - len(significant) - decimals
-    number = Decimal(f"{'-' if value < 0 else ''}{significant or '0'}e{exponent}")
-    is_short = len(digits) <= 40 and decimals - len(digits) < 4
+    _, digits, exponent = number.as_tuple()
+    is_short = len(digits) + max(int(exponent), 0) <= _MOST_DIGITS and -int(exponent) - len(digits) < 4
     return f"{number:f}" if is_short else f"{number:e}".replace("+", "")
 
 
