@@ -7,9 +7,11 @@ Messages show no URL, because it may contain a password, and no message of a dat
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +28,9 @@ from .reading import DEFAULT_READING, Reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Rows = tuple[list[tuple[str, Any]], Iterable[pl.DataFrame]]
+"""The columns of a SELECT, with their types in Arrow if they have any, and its rows in parts."""
+
 WantedColumns = Literal["read", "all"]
 
 _POSTGRES = ("postgresql", "postgres")
@@ -38,7 +43,6 @@ _TABLES = (
     "WHERE table_schema NOT IN ('information_schema', 'pg_catalog')"
 )
 _SQLITE_TABLES = "SELECT 'main', name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'"
-_EMPTY = "SELECT * FROM {} WHERE 1 = 0"
 _BATCH = 100_000
 _plain_words = partial(plain_words, extra="sql")
 
@@ -100,119 +104,104 @@ def tables_of(source: str | Path) -> dict[str, list[str]]:
             }
 
 
-class _Sqlite:
-    """A SQLite file, by Python's own library. Its columns have no types: every value is read as its text."""
+@dataclass(frozen=True)
+class _Connection:
+    """A read-only connection, in one transaction."""
 
-    scheme = _SQLITE
-
-    def __init__(self, path: Path) -> None:
-        uri = f"{path.resolve().as_uri()}?mode=ro"
-        self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
-        self.close = self._connection.close
-        for statement in ("PRAGMA temp_store = MEMORY", "BEGIN"):
-            self._connection.execute(statement)
+    scheme: str
+    run: Callable[[str], Rows]
+    close: Callable[[], object]
 
     def columns(self, table: str) -> list[tuple[str, Any]]:
-        """Return the names of the columns of a table, and their types in Arrow, if they have any."""
-        return [(name, None) for name, *_ in self._connection.execute(_EMPTY.format(table)).description]
+        """Return the names of the columns of a table, and their types."""
+        return self.run(f"SELECT * FROM {table} WHERE 1 = 0")[0]
 
     def frame(self, sql: str) -> pl.DataFrame:
         """Return the rows of one SELECT."""
-        cursor = self._connection.execute(sql)
+        return pl.concat([*self.run(sql)[1]])
+
+
+def _sqlite(path: Path) -> _Connection:
+    """Open a SQLite file by Python's own library. Its columns have no types: every value is read as its text."""
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    for statement in ("PRAGMA temp_store = MEMORY", "BEGIN"):
+        connection.execute(statement)
+
+    def run(sql: str) -> Rows:
+        cursor = connection.execute(sql)
         schema = dict.fromkeys((name for name, *_ in cursor.description), pl.String)
-        batches = iter(lambda: cursor.fetchmany(_BATCH), [])
-        return pl.concat([pl.DataFrame(schema=schema), *(pl.DataFrame(rows, schema, orient="row") for rows in batches)])
+        parts = chain([[]], iter(lambda: cursor.fetchmany(_BATCH), []))
+        return (
+            [(name, None) for name, *_ in cursor.description],
+            (pl.DataFrame(rows, schema, orient="row") for rows in parts),
+        )
+
+    return _Connection(_SQLITE, run, connection.close)
 
 
-class _Arrow:
-    """A connection that returns Arrow."""
+def _duckdb(path: Path) -> _Connection:
+    """Open a DuckDB file. It writes no parts of the log: if memory is short, the query fails."""
+    import duckdb
 
-    def batches(self, sql: str) -> pa.RecordBatchReader:
-        """Run one SELECT."""
-        raise NotImplementedError
+    connection = duckdb.connect(path, read_only=True, config={"temp_directory": ""})
 
-    def columns(self, table: str) -> list[tuple[str, Any]]:
-        """Return the names of the columns of a table, and their types in Arrow."""
-        return [(field.name, field) for field in self.batches(_EMPTY.format(table)).schema]
+    def run(sql: str) -> Rows:
+        [statement] = connection.extract_statements(sql)
+        return _arrow(connection.sql(statement).to_arrow_reader(_BATCH))
 
-    def frame(self, sql: str) -> pl.DataFrame:
-        """Return the rows of one SELECT."""
-        reader = self.batches(sql)
-        return pl.concat([_frame(batch) for batch in (reader.schema.empty_table(), *reader)], how="vertical")
+    return _Connection("duckdb", run, connection.close)
 
 
-class _DuckDB(_Arrow):
-    """A DuckDB file. It writes no parts of the log: if memory is short, the query fails."""
+def _adbc(scheme: str, uri: str) -> _Connection:
+    """Open a connection by the ADBC driver of a URL scheme."""
+    if scheme in _POSTGRES:
+        from adbc_driver_postgresql.dbapi import connect
+    else:
+        from adbc_driver_manager.dbapi import connect
+    stack = ExitStack()
+    cursor = stack.enter_context(stack.enter_context(connect(uri)).cursor())
+    if scheme in _POSTGRES:
+        cursor.execute(_READ_ONLY)
 
-    scheme = "duckdb"
+    def run(sql: str) -> Rows:
+        cursor.execute(sql)
+        return _arrow(cursor.fetch_record_batch())
 
-    def __init__(self, path: Path) -> None:
-        import duckdb
-
-        self._connection = duckdb.connect(path, read_only=True, config={"temp_directory": ""})
-        self.close = self._connection.close
-
-    def batches(self, sql: str) -> pa.RecordBatchReader:
-        [statement] = self._connection.extract_statements(sql)
-        return self._connection.sql(statement).to_arrow_reader(_BATCH)
-
-
-class _Adbc(_Arrow):
-    """A connection by the ADBC driver of a URL scheme."""
-
-    def __init__(self, scheme: str, uri: str) -> None:
-        self.scheme = scheme
-        if scheme in _POSTGRES:
-            from adbc_driver_postgresql.dbapi import connect
-        else:
-            from adbc_driver_manager.dbapi import connect
-        self._connection = connect(uri)
-        self._cursor = self._connection.cursor()
-        if scheme in _POSTGRES:
-            self._cursor.execute(_READ_ONLY)
-
-    def batches(self, sql: str) -> pa.RecordBatchReader:
-        self._cursor.execute(sql)
-        return self._cursor.fetch_record_batch()
-
-    def close(self) -> None:
-        self._cursor.close()
-        self._connection.close()
+    return _Connection(scheme, run, stack.close)
 
 
-_Connection = _Sqlite | _DuckDB | _Adbc
-"""A read-only connection, in one transaction."""
+def _arrow(reader: pa.RecordBatchReader) -> Rows:
+    def frame(batch: Any) -> pl.DataFrame:
+        batch.validate(full=True)  # Polars takes text for valid UTF-8
+        return pl.DataFrame(pl.from_arrow(batch))
+
+    return [(field.name, field) for field in reader.schema], map(frame, chain([reader.schema.empty_table()], reader))
 
 
 def _connect(source: str | Path) -> _Connection:
     if (file := database_file(source)) is not None:
-        kind = _kind_of(file)
+        opened = _opener_of(file)
         hint = "check that no other program has it open, and that it was not written by a newer version"
         with _plain_words(f"{file}: cannot be opened", hint):
-            return kind(file)
+            return opened(file)
     scheme = str(url_scheme(str(source)))
     hint = "check the URL, the password (PGPASSWORD, or a service file), that the server runs, and its ADBC driver"
     with _plain_words(f"{scheme}: cannot connect", hint):
-        return _Adbc(scheme, str(source))
+        return _adbc(scheme, str(source))
 
 
-def _kind_of(path: Path) -> type[_DuckDB | _Sqlite]:
-    """Return which database wrote a file, by its first bytes."""
+def _opener_of(path: Path) -> Callable[[Path], _Connection]:
+    """Return how a file is opened: which database wrote it is in its first bytes."""
     try:
         with path.open("rb") as file:
             head = file.read(16)
     except OSError as error:
         raise unopened(path, error) from None
     if head[8:12] == b"DUCK":
-        return _DuckDB
+        return _duckdb
     if head == b"SQLite format 3\0":
-        return _Sqlite
+        return _sqlite
     raise LogError(f"{path}: not a DuckDB or SQLite file; set format if it is another kind of log", field="format")
-
-
-def _frame(batch: Any) -> pl.DataFrame:
-    batch.validate(full=True)  # Polars takes text for valid UTF-8
-    return pl.DataFrame(pl.from_arrow(batch))
 
 
 def _table(connection: _Connection, reading: Reading) -> str:
