@@ -99,7 +99,7 @@ def test_the_cells_of_workbooks_are_text(tmp_path: Path) -> None:
     rows = cells(without_zone, ["case_id", "activity", "timestamp"])
     excel(tmp_path / "log.xlsx", {"Notes": [["x"]], "log": rows})
     assert variants(tmp_path / "log.xlsx", sheet="log") == EXPECTED
-    with pytest.raises(LogError, match="has 2 sheets; set sheet; available: 'Notes', 'log'"):
+    with pytest.raises(LogError, match="has several sheets; set sheet; available: 'Notes', 'log'"):
         read(tmp_path / "log.xlsx")
     with pytest.raises(LogError, match="has no sheet 'Log'; did you mean 'log'"):
         read(tmp_path / "log.xlsx", Reading(sheet="Log"))

@@ -46,7 +46,7 @@ def zone_offsets(zone: str) -> tuple[tuple[int, int], ...]:
     known = check_zone(zone)
     day = _EPOCH - timedelta(days=DAYS_FROM_MONDAY + 1)
     end = _EPOCH + timedelta(days=WEEKS * WEEK_DAYS)
-    offsets = [(_microseconds(day - _EPOCH), _offset(day, known))]
+    offsets = [(microseconds(day), _offset(day, known))]
     while day < end:
         following = day + _ONE_DAY
         if (offset := _offset(following, known)) != offsets[-1][1]:
@@ -109,12 +109,13 @@ def _change(day: datetime, zone: ZoneInfo) -> int:
     first = bisect_left(
         range(24 * 3600), True, lo=1, key=lambda second: _offset(day + timedelta(seconds=second), zone) != before
     )
-    return _microseconds(day - _EPOCH) + first * SECOND
+    return microseconds(day) + first * SECOND
 
 
 def _offset(moment: datetime, zone: ZoneInfo) -> int:
-    return _microseconds(moment.astimezone(zone).utcoffset() or timedelta())
+    return (moment.astimezone(zone).utcoffset() or timedelta()) // timedelta(microseconds=1)
 
 
-def _microseconds(span: timedelta) -> int:
-    return span // timedelta(microseconds=1)
+def microseconds(instant: datetime) -> int:
+    """Return an instant as microseconds since 1970."""
+    return (instant - _EPOCH) // timedelta(microseconds=1)

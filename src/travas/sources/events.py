@@ -31,7 +31,7 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from ..errors import CONFIDENTIAL, LogError, number_of
-from ..log.calendar import SECOND
+from ..log.calendar import SECOND, microseconds
 from ..log.escaped_names import original_name
 from ..log.log import Log
 from ..log.questions import SERVICE_COLUMN, DetailColumn, Totals
@@ -41,8 +41,8 @@ from .columns import Columns, cautions, columns_of, is_text
 from .encoded_cases import Coded, EncodedCases, EncodedTotals
 from .instants import TIME, has_zone, instant_of, whole_microseconds
 from .messages import NO_EVENTS, UNTIMED, WITHOUT_TIMES, left_out_note, no_numbers
-from .period import Period, microseconds
-from .reading import Decimal, Reading, number_pattern, released_columns
+from .period import Period
+from .reading import ATTRIBUTE_NUMBER, LOCAL_NUMBERS, Decimal, Reading, released_columns
 
 EVENTS_PER_FRAME = 32_000_000
 """Sorting a frame takes about 60 bytes per event."""
@@ -430,7 +430,7 @@ def number_of_text(value: pl.Expr, kind: pl.DataType, decimal: Decimal | None) -
     if kind.is_numeric():
         return value.cast(pl.Float64).fill_nan(None)
     text = value.cast(pl.String)
-    text = pl.when(text.str.contains(number_pattern(decimal))).then(text)
+    text = pl.when(text.str.contains(ATTRIBUTE_NUMBER if decimal is None else LOCAL_NUMBERS[decimal])).then(text)
     if decimal is not None:
         text = text.str.replace_all(rf"[^0-9eE+{decimal}-]", "").str.replace(",", ".", literal=True)
     return text.cast(pl.Float64, strict=False)

@@ -49,11 +49,11 @@ def sheet_table(path: Path, sheet: str | None, where: str) -> pl.DataFrame:
     """Return the cells of a sheet as text, with the first row as names of columns; empty cells are null."""
     with _workbook(path, where) as workbook:
         names = list(workbook.sheet_names)
-        if sheet is None and len(names) > 1:
-            raise LogError(f"{where}: has {len(names)} sheets; set sheet; {available_names(names, 10)}", field="sheet")
-        if sheet is not None and sheet not in names:
-            raise LogError(f"{where}: has no sheet {sheet!r}; {available_names(names, 10, sheet)}", field="sheet")
-        table: Any = workbook.load_sheet(sheet or names[0], dtypes="string").to_polars()
+        wanted = names[0] if sheet is None and len(names) == 1 else sheet
+        if wanted not in names:
+            problem = "has several sheets; set sheet" if sheet is None else f"has no sheet {sheet!r}"
+            raise LogError(f"{where}: {problem}; {available_names(names, 10, sheet or '')}", field="sheet")
+        table: Any = workbook.load_sheet(wanted, dtypes="string").to_polars()
     return pl.DataFrame(table.select(~cs.starts_with(_EMPTY_NAME)))
 
 

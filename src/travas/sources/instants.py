@@ -9,9 +9,8 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from ..log.calendar import DAY, FIRST_INSTANT, LAST_INSTANT
+from ..log.calendar import DAY, FIRST_INSTANT, LAST_INSTANT, microseconds
 from ..trusted.samplers import Integers
-from .period import microseconds
 from .reading import NUMBERED
 
 TIME = "time"

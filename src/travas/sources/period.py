@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import attrs
 
-from ..errors import ParameterError, are_texts, shown, text_tuple
+from ..errors import ParameterError, are_texts, check_choice, shown, text_tuple
 from ..log.calendar import duration
 
 Calendar = Literal["day", "week", "month", "quarter", "year"]
@@ -46,8 +46,6 @@ class Period:
     grace: str = "0d"
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise ParameterError(f"period is {shown(self.name)}; use {_FORMS}", field="period")
         _ = self.start, self.end  # raises if the name is invalid
         if bool(self.end_activity) == (self.gap is not None):
             raise ParameterError(
@@ -108,9 +106,7 @@ class Period:
 
 def latest_period(calendar: str, before: datetime) -> str:
     """Return the name of the last period of a calendar that ends at or before an instant."""
-    if calendar not in get_args(Calendar):
-        choices = ", ".join(get_args(Calendar))
-        raise ParameterError(f"every is {shown(calendar)}; use one of {choices}", field="every")
+    check_choice(calendar, Calendar, "every")
     start, _ = _range(_name(calendar, before.astimezone(UTC).date()))
     return _name(calendar, (start - timedelta(days=1)).date())
 
@@ -133,7 +129,7 @@ def _range(name: str) -> tuple[datetime, datetime]:
         first, *other = map(_days, name.split("/", 1))
         days = first[0], other[0][0] if other else first[1]
         start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in days)
-    except (ValueError, OverflowError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise ParameterError(f"period is {shown(name)}; use {_FORMS}", field="period") from None
     if start >= end:
         raise ParameterError(f"period is {shown(name)}: it must start before it ends", field="period")
@@ -153,8 +149,3 @@ def _days(name: str) -> tuple[date, date]:
     first = 3 * quarter - 2 if quarter else month or 1
     after = first - 1 + (3 if quarter else 1 if month else 12)
     return date(year, first, 1), date(year + after // 12, after % 12 + 1, 1)
-
-
-def microseconds(instant: datetime) -> int:
-    """Return an instant as microseconds since 1970."""
-    return (instant - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

@@ -48,11 +48,6 @@ LOCAL_NUMBERS: Mapping[Decimal, str] = {
 """The same by the sign of decimals, with marks between thousands."""
 
 
-def number_pattern(decimal: Decimal | None) -> str:
-    """Return which text is a number."""
-    return ATTRIBUTE_NUMBER if decimal is None else LOCAL_NUMBERS[decimal]
-
-
 NUMBERED = {
     "epoch-seconds": (0, 1_000_000),
     "epoch-milliseconds": (0, 1_000),

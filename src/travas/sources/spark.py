@@ -165,7 +165,7 @@ class Partition:
 
     def counted(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the answer. What is missing is left out; the driver refuses it, if it is to be refused."""
-        arrived = [batch for batch in batches if batch.num_rows]
+        arrived = list(batches)
         if not arrived:
             return
         counting = Counting(attrs.evolve(self.reading, on_missing="drop"))
@@ -176,13 +176,11 @@ class Partition:
             yield self._said(Report((str(error), error.field)))
             return
         yield self._traces(variants)
-        report = Report(None, counting.missing, counting.numbers)
-        if report != Report() or variants.totals is not None:
-            yield self._said(report, variants.totals)
+        yield self._said(Report(None, counting.missing, counting.numbers), variants.totals)
 
     def owned(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield the rows with the person of their case, found by the rule by which cases are counted."""
-        arrived = [batch for batch in batches if batch.num_rows]
+        arrived = list(batches)
         if not arrived:
             return
         rows = _polars(pa.Table.from_batches(arrived))
@@ -255,10 +253,7 @@ class SparkTotals:
 
     def value_sums(self, question: q.AttributeValues | q.EventValues) -> dict[str | None, int]:
         """Return what all cases add to the values of an attribute."""
-        total: Counter[str | None] = Counter()
-        for found in self._answered(question):
-            total.update(found)
-        return {**total}
+        return sum(map(Counter, self._answered(question)), start=Counter())
 
     def fetched(self) -> EncodedTotals:
         """Return the answers from the cases of all partitions, which are transferred."""
