@@ -11,15 +11,14 @@ from .log.questions import SERVICE
 from .log.rules import Rules
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
-from .releases.estimate import Estimate, keep_curve_of
-from .releases.release import Kind, VariantRelease, count_noun, counted_of, details_of, kind_of, name_of
+from .releases.estimate import Estimate
+from .releases.release import Kind, counted_of, details_of, kind_of, name_of
 from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
 
 if TYPE_CHECKING:
     from .mechanisms.gaussian import GaussianMechanism
-    from .releases.process_map import MapRelease
     from .releases.release import Release
     from .releases.synthetic_log import SyntheticRelease
     from .synthesis.quality import Quality
@@ -116,13 +115,8 @@ def best_guess(epsilon: Fraction, delta: Fraction) -> float:
 
 def promise(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     """State in everyday words what a release protects from."""
-    share = in_percent(best_guess(epsilon, delta))
+    share = f"{100 * best_guess(epsilon, delta):.2f} %"
     return f"At best {share} right instead of 50 % when guessing whether a given {unit} was in the log."
-
-
-def in_percent(share: float) -> str:
-    """Format a share with two decimals."""
-    return f"{100 * share:.2f} %"
 
 
 def percent(probability: Fraction | float) -> str:
@@ -146,26 +140,8 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     exception = f", except with probability δ = {as_text(delta)}" if delta else ""
     return (
         f"Whether one {unit} is in the log or not changes the probability of any conclusion by at most the factor "
-        f"{factor(epsilon)}{exception}. {of_guess(epsilon, delta, unit)}"
+        f"{factor(epsilon)}{exception}. Someone who knows everything else: {promise(epsilon, delta, unit)}"
     )
-
-
-def of_guess(epsilon: Fraction, delta: Fraction, unit: str) -> str:
-    """Explain ε and δ by the best guess of an attacker, in a sentence."""
-    return (
-        f"Someone who knows everything else and has to guess whether a given {unit} was in the log is right in "
-        f"{most_guesses(epsilon, delta)}; blind guessing gives 50 %."
-    )
-
-
-def most_guesses(epsilon: Fraction, delta: Fraction) -> str:
-    """Format how often the best attacker is right, such as `at most 73.11 % of guesses`."""
-    return f"at most {in_percent(best_guess(epsilon, delta))} of guesses"
-
-
-def of_curve(half: int, always: int, noun: str) -> str:
-    """Explain a keep curve, without a full stop."""
-    return f"a variant needs {half:,} {noun} to be released with a probability above 50 %, and {always:,} to be always released"
 
 
 def numbers(epsilon: Fraction, delta: Fraction) -> str:
@@ -208,11 +184,6 @@ def of_delta(delta: Fraction, unit: str, released: Released) -> str:
         return "There is no exception to it."
     rare = f"A variant that only one {unit} has is released with a probability of at most {one_in(delta)}."
     return rare if released == "variants of the log" else f"δ is a probability of at most {one_in(delta)}."
-
-
-def meaning(epsilon: Fraction, delta: Fraction, unit: str, released: Released) -> tuple[str, str]:
-    """Explain ε and δ, one sentence each."""
-    return of_epsilon(epsilon, delta, unit), of_delta(delta, unit, released)
 
 
 # --------------------------------------------------------------------------------------------- how strongly it protects
@@ -278,7 +249,7 @@ def of_missing(estimate: Estimate | None, noun: str) -> str | None:
     return f"roughly {low:,.0f} to {high:,.0f} {noun}, {MISSING_RESTS_ON}"
 
 
-def of_emptiness(variants: int, mechanism: Mechanism, estimate: Estimate | None, noun: str = "") -> tuple[str, ...]:
+def of_emptiness(variants: int, mechanism: Mechanism, estimate: Estimate | None) -> tuple[str, ...]:
     """Explain an empty or nearly empty release of variants, with remedies, from the release alone."""
     missing = None if estimate is None else estimate.missing_cases
     covers_most = estimate is not None and missing is not None and sum(estimate.counts) > missing
@@ -294,27 +265,14 @@ def of_emptiness(variants: int, mechanism: Mechanism, estimate: Estimate | None,
         if generalises(mechanism)
         else "use a ladder, which generalises rare variants"
     )
-    few, curve = "With these parameters, only what many cases have in common is released.", keep_curve_of(mechanism)
-    if curve is not None and not curve.rungs:
-        words = of_curve(curve.first_above(HALF), curve.always_kept, noun or count_noun(mechanism))
-        few = f"At this ε and δ {words}."
     return (
-        f"{first} {few} To release more: {more}; use a larger ε; or use an abstraction that makes variants more alike. "
-        "Every further release is charged.",
+        f"{first} With these parameters, only what many cases have in common is released. To release more: {more}; use a "
+        "larger ε; or use an abstraction that makes variants more alike. Every further release is charged.",
     )
 
 
-def warnings_of(release: Release) -> tuple[str, ...]:
-    """Return reasons against using a release, in sentences, from the release alone."""
-    if kind_of(release.mechanism) == "process map":
-        return () if cast("MapRelease", release).pairs else (EMPTY_MAP,)
-    if kind_of(release.mechanism) == "synthetic log":
-        return _warnings_of_synthetic_log(cast("SyntheticRelease", release))
-    variants = cast(VariantRelease, release)
-    return of_emptiness(len(variants.variants), release.mechanism, variants.estimate)
-
-
-def _warnings_of_synthetic_log(release: SyntheticRelease) -> tuple[str, ...]:
+def of_noise(release: SyntheticRelease) -> tuple[str, ...]:
+    """Explain an empty synthetic log, or one that is mostly noise, from the release alone."""
     if not sum(release.counts):
         return (EMPTY_SYNTHETIC,)
     quality, others = release.quality(), 1 - release.share_released
@@ -432,14 +390,7 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
 
 
 def _values(quality: Quality, attribute: str) -> str:
-    from .log.options import OTHER
-
-    every = [row for row in quality.attributes if row.attribute == attribute]
-    if {row.value for row in every} <= {OTHER, None}:
-        missing = [row.cases for row in every if row.value is None and row.cases.low > 0]
-        without = "".join(f"; missing in {cases.low:,.0f} to {cases.high:,.0f} cases (95 %)" for cases in missing)
-        return "no value was released: too few cases have the same one" + without
-    rows = [row for row in every if row.cases.low > 0]
+    rows = [row for row in quality.attributes if row.attribute == attribute and row.cases.low > 0]
     rows.sort(key=lambda row: -row.cases.value)
     shown = [
         f"{'missing' if row.value is None else row.value}: {row.cases.low:,.0f} to {row.cases.high:,.0f}"

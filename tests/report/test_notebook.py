@@ -42,5 +42,5 @@ def test_a_synthetic_log_that_rests_on_noise_says_so() -> None:
     mechanism = travas.Synthesis(1, "1e-6", alphabet=[f"a{number}" for number in range(9)])
     rare = {tuple(f"a{(7 * case + step) % 9}" for step in range(1 + case % 6)): 1 for case in range(30)}
     weak = with_random_bytes(mechanism, Seeded(15)).release(travas.Log.from_mapping(rare))
-    (why,) = explain.warnings_of(weak)
+    (why,) = explain.of_noise(weak)
     assert weak.variants and "generated from is noise" in why and why in words_of(weak)

@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 import attrs
 
 from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, confidential_repr, naming
-from ..explain import HALF, check_stated_cases, of_curve
+from ..explain import HALF, check_stated_cases
 from ..log.abstraction import Abstraction, parse_ladder
 from ..log.log import Log
 from ..log.options import Attribute, Times
@@ -177,7 +177,9 @@ def outlook(rule: Mechanism, cases: int | None = None) -> tuple[str, ...]:
     half, always = curve.first_above(HALF), curve.always_kept
     where = f" on {curve.rung}" if curve.rungs else ""
     share = "" if cases is None else f": {always / cases:.2%} of {cases:,} cases"
-    return (of_curve(half, always, count_noun(rule) + where) + share,)
+    noun = count_noun(rule) + where
+    needs = f"a variant needs {half:,} {noun} to be released with a probability above 50 %"
+    return (f"{needs}, and {always:,} to be always released{share}",)
 
 
 def in_short(

@@ -12,7 +12,7 @@ from ..log.traces import Trace
 from ..mechanisms.mechanism import Mechanism
 from ..releases.estimate import Estimate
 from ..releases.process_map import MapRelease
-from ..releases.release import Release, ReleasedLog, VariantRelease, count_noun, kind_of
+from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
 from ..releases.synthetic_log import SyntheticRelease
 from ..report import texts
 from ..synthesis.measurements import MeasuredNumber
@@ -138,11 +138,13 @@ class Decision:
     @property
     def little_use(self) -> tuple[str, ...]:
         """Reasons against using the release, as far as they are known."""
-        noun, kind = count_noun(self.mechanism, self.person), kind_of(self.mechanism)
+        kind = kind_of(self.mechanism)
         if kind == "variants":
-            return explain.of_emptiness(len(self.counts), self.mechanism, self.estimate, noun)
-        if self.release is not None:
-            return explain.warnings_of(self.release)
+            return explain.of_emptiness(len(self.counts), self.mechanism, self.estimate)
+        if isinstance(self.release, SyntheticRelease):
+            return explain.of_noise(self.release)
+        if isinstance(self.release, MapRelease):
+            return () if self.release.pairs else (explain.EMPTY_MAP,)
         return (explain.EMPTY_SYNTHETIC,) if kind == "synthetic log" and not self.counts else ()
 
     @property

@@ -33,8 +33,8 @@ def _guarantee(release: Release) -> Iterator[Markup]:
         return
     yield paragraph(explain.holds(guarantee))
     released = explain.released_by(mechanism)
-    for sentence in explain.meaning(guarantee.epsilon, guarantee.delta, guarantee.unit.noun, released):
-        yield paragraph(sentence)
+    yield paragraph(explain.of_epsilon(guarantee.epsilon, guarantee.delta, guarantee.unit.noun))
+    yield paragraph(explain.of_delta(guarantee.delta, guarantee.unit.noun, released))
     for assumption in guarantee.assumptions:
         yield paragraph(f"Assumption: {assumption}.")
 

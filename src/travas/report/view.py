@@ -37,7 +37,6 @@ def view_of(release: Release) -> dict[str, Any]:
         "holds": guarantee.standing is not Standing.NOT_ESTABLISHED,
         "standing": str(guarantee.standing),
         "promise": explain.promise(guarantee.epsilon, guarantee.delta, guarantee.unit.noun),
-        "guess": explain.most_guesses(guarantee.epsilon, guarantee.delta),
         "use": decision.use,
         "warnings": decision.warnings,
         "missing": decision.missing,
