@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -57,11 +56,6 @@ class Book:
         return (record for record in self.records if record["kind"] == kind)
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
-        """All charges, as they were recorded."""
-        return tuple(converter().structure(record["charge"], Entry) for record in self._of_kind("charge"))
-
-    @cached_property
     def names(self) -> tuple[str, ...]:
         """The data sets, in the order in which they were created."""
         return tuple(record["dataset"] for record in self._of_kind("data set"))
@@ -92,39 +86,18 @@ class Book:
             field="dataset",
         )
 
-    def named(self, dataset: str) -> Account:
-        """Return a data set with the charges that were made under its name."""
-        entries = tuple(entry for entry in self.entries if entry.dataset == dataset)
-        return Account(dataset, self._budgets.get(dataset), entries, None, self._units.get(dataset))
-
     @cached_property
     def history(self) -> tuple[Entry, ...]:
-        """All charges, each with the data set that it belongs to.
-
-        A charge without a name belongs to the first data set that a release of the same file was charged to, if the costs
-        of both add up.
-        """
-        accounts = {name: self.named(name) for name in self.names}
-
-        def owner(entry: Entry) -> str | None:
-            earlier = self._releases.get(entry.location, ())
-            fitting = (str(each.dataset) for each in earlier if accounts[str(each.dataset)].adds_up(entry, each))
-            return entry.dataset or next(fitting, None)
-
-        return tuple(replace(entry, dataset=owner(entry)) for entry in self.entries)
-
-    @cached_property
-    def _releases(self) -> dict[str | None, list[Entry]]:
-        """The charges to data sets by name, by the file that was released."""
-        listed: defaultdict[str | None, list[Entry]] = defaultdict(list)
-        for entry in self.entries:
-            if entry.dataset is not None:
-                listed[entry.location].append(entry)
-        return listed
+        """All charges, each with the data set that it belongs to: its own, or the one whose charge took it over."""
+        charges = list(self._of_kind("charge"))
+        taken = {number: record["charge"]["dataset"] for record in charges for number in record["takes"]}
+        entries = (converter().structure(record["charge"], Entry) for record in charges)
+        return tuple(replace(entry, dataset=entry.dataset or taken.get(entry.number)) for entry in entries)
 
     def account(self, dataset: str) -> Account:
         """Return a data set with all charges that belong to it."""
-        return replace(self.named(dataset), entries=tuple(entry for entry in self.history if entry.dataset == dataset))
+        entries = tuple(entry for entry in self.history if entry.dataset == dataset)
+        return Account(dataset, self._budgets.get(dataset), entries, None, self._units.get(dataset))
 
     def at(self, location: str) -> Account:
         """Return the account of a file: what was charged without a name and belongs to no data set."""
@@ -139,7 +112,8 @@ class Book:
     def admitted(self, release: Entry) -> Account:
         """Return the account that a release is charged to, as it is before the charge. Raises BudgetError if it is refused.
 
-        Without a name it is the data set of an earlier release of the same file, or the file itself.
+        Without a name it is the data set of an earlier release of the same file, or the file itself. With one, it takes over
+        the charges of the same file without a name that add up with the release.
         """
         if release.dataset is None:
             account = self._of_location(release)
@@ -147,7 +121,7 @@ class Book:
             return account
         account = self.account(release.dataset)
         free = () if release.location is None else self.at(release.location).entries
-        more = [replace(entry, dataset=release.dataset) for entry in free if account.adds_up(entry, release)]
+        more = [entry for entry in free if account.adds_up(entry, release)]
         account = replace(account, entries=tuple(sorted([*account.entries, *more], key=lambda entry: entry.number)))
         try:
             account.admit(release)
@@ -165,8 +139,8 @@ class Book:
                 "dataset is not set; the ledger can identify a log that is not a file only by name; set dataset",
                 field="dataset",
             )
-        names = dict.fromkeys(str(entry.dataset) for entry in self._releases.get(release.location, ()))
-        accounts = [self.account(name) for name in names]
+        earlier = (entry.dataset for entry in self.history if entry.location == release.location)
+        accounts = [self.account(name) for name in dict.fromkeys(earlier) if name is not None]
         fitting = (each for each in accounts if each.entries and each.adds_up(each.entries[0], release))
         return next(fitting, accounts[0] if accounts else self.at(release.location))
 
@@ -326,9 +300,10 @@ class Ledger:
             account = self._admitted(ledger, release)
             if policy is not None:
                 policy.check(release, account)
-            number, rules = len(Book(ledger.records).entries) + 1, None if policy is None else plain(policy)
+            number, rules = len(Book(ledger.records).history) + 1, None if policy is None else plain(policy)
             charged = replace(release, number=number, time=now(), dataset=account.dataset, policy=rules)
-            ledger.append({"kind": "charge", "charge": plain(charged)})
+            takes = [entry.number for entry in account.entries if entry.dataset != account.dataset]
+            ledger.append({"kind": "charge", "charge": plain(charged), "takes": takes})
             book = Book(ledger.records)  # before the end of the transaction: if it fails, nothing is charged
             return book.at(str(release.location)) if account.dataset is None else book.account(account.dataset)
 
