@@ -108,7 +108,7 @@ def _read_release(path: Path) -> None:
 
 
 def _open_release(kind: str) -> Callable[[Path], object]:
-    return lambda path: release_of(load_release_json(path, "not a release"), path, {"kind": kind}, path)
+    return lambda path: release_of(load_release_json(path, "not a release"), path, {"kind": kind})
 
 
 def _read_description(path: Path) -> None:

@@ -7,11 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..log.plain import plain
-from ..mechanisms.mechanism import parameters_of
 from ..releases.release import Kind, Release, VariantRelease, frequencies_of, kind_of
 from ..sources.release_json import FORMAT, VERSION
-from ..trusted.numbers import as_text
-from .guarantee_file import describe_unit
 
 if TYPE_CHECKING:
     from ..releases.process_map import MapRelease
@@ -25,21 +22,19 @@ def write_json(release: Release, out: BinaryIO) -> None:
 def json_content(release: Release) -> dict[str, Any]:
     """Return the fields of a `.json` release of any kind, in their order."""
     kind = kind_of(release.mechanism)
-    guarantee = release.guarantee
     header = {
         "format": FORMAT,
         "version": VERSION,
-        **({"kind": kind} if kind == "process map" else {}),
-        **({"segment": release.segment} if release.segment else {}),
+        "kind": kind,
+        "segment": release.segment,
+        "notices": release.notices,
+        "standing": str(release.guarantee.standing),
+        "description": release.mechanism.describe(),
+        "reading": release.reading and dict(release.reading),
+        "assumptions": release.assumptions,
         "columns": release.columns,
-        "mechanism": guarantee.mechanism,
-        "epsilon": as_text(guarantee.epsilon),
-        "delta": as_text(guarantee.delta),
-        "standing": str(guarantee.standing),
-        "unit": describe_unit(release.mechanism),
-        "table": parameters_of(release.mechanism),
-        "frequencies": frequencies_of(release),
         "abstractions": [rule.as_json() for rule in release.abstractions],
+        "frequencies": frequencies_of(release),
     }
     return header | _FIELDS[kind](release)
 
@@ -60,7 +55,7 @@ def _of_variants(release: VariantRelease) -> dict[str, Any]:
 
 
 def _of_synthetic_log(release: SyntheticRelease) -> dict[str, Any]:
-    return _of_measured(release) | {
+    return {
         "seed": release.seed,
         "generation": release.generation,
         "variants": release.variants,
@@ -71,23 +66,13 @@ def _of_synthetic_log(release: SyntheticRelease) -> dict[str, Any]:
 
 
 def _of_process_map(release: MapRelease) -> dict[str, Any]:
-    return _of_measured(release) | {
+    return {
         "total": _rounded(release.total),
         "expected_false_pairs": _rounded(release.expected_false_pairs, 3),
         "activities": _rounded(release.activities),
         "pairs": _rounded(release.pairs),
         "throughput": _rounded(release.throughput),
         "measurements": plain(release.measurements),
-    }
-
-
-def _of_measured(release: Release) -> dict[str, Any]:
-    """What makes a release complete that can be made again from its measurements."""
-    return {
-        "notices": release.notices,
-        "description": release.mechanism.describe(),
-        "reading": release.reading and dict(release.reading),
-        "assumptions": release.assumptions,
     }
 
 

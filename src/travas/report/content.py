@@ -182,7 +182,7 @@ def read_content(guarantee: Path, release: Path, made: Release | None = None) ->
     mechanism, stated = verify(guarantee, release).mechanism, load(guarantee)
     complete = check_digest(release, guarantee, stated)
     if made is None and complete is not None:
-        made = release_of(load_release_json(complete, "not a release of travas"), complete, stated, guarantee)
+        made = release_of(load_release_json(complete, "not a release of travas"), complete, stated)
     rules = tuple(map(Abstraction.from_json, stated["release"]["abstractions"]))
     content = ReportContent(stated, mechanism, release.name, abstractions=rules, release=made)
     if isinstance(made, ReleasedLog):

@@ -92,7 +92,7 @@ def refusing_malformed(path: Path, reason: str) -> Iterator[None]:
 
 
 def is_process_map(content: Mapping[str, Any]) -> bool:
-    """Whether a release states that it is a process map; event logs state no kind."""
+    """Whether a release states that it is a process map."""
     return content.get("kind") == "process map"
 
 

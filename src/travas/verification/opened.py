@@ -170,28 +170,21 @@ def open_release(path: str | Path) -> Release:
             "release; use one, or read the event log with travas.read"
         )
     content = load_release_json(source, _NO_RELEASE)
-    release = release_of(content, source, stated, guarantee)
+    release = release_of(content, source, stated)
     if not str(release.guarantee.standing) == stated.get("standing") == content.get("standing"):
         raise LogError(f"{source}: its standing is not the one that its guarantee file states")
     return release
 
 
-def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any], guarantee: Path) -> Release:
+def release_of(content: dict[str, Any], source: Path, stated: dict[str, Any]) -> Release:
     """The release of a loaded `.json` file of any kind, with its guarantee file."""
     kind = stated.get("kind")
     if kind == "synthetic log":
         return _synthetic_of(content, source)
     if kind == "process map":
         return _map_of(content, source)
-    with refusing_malformed(guarantee, "damaged; write the release again, or download it again"):
-        facts = stated["release"]
-        described = {
-            "description": stated["description"],
-            "reading": stated["reading"],
-            "assumptions": facts.get("assumptions", []),
-        }
-        frequencies = checked_frequencies(facts["frequencies"])
-    with _fields_of("variants", content | described, source) as (mechanism, fields):
+    with _fields_of("variants", content, source) as (mechanism, fields):
+        frequencies = checked_frequencies(content["frequencies"])
         traces, noisy, rungs = traces_of(content), whole_numbers(content["noisy"]), whole_numbers(content["rungs"])
         cases = None if content["cases"] is None else whole_numbers([content["cases"]])[0]
         if not len(traces) == len(noisy) == len(rungs) or not set(rungs) <= set(range(len(fields["abstractions"]))):
@@ -256,7 +249,7 @@ def _fields_of(kind: Kind, content: dict[str, Any], source: Path) -> Iterator[tu
             "abstractions": tuple(map(Abstraction.from_json, content["abstractions"])),
             "assumptions": texts_of(content["assumptions"]),
             "reading": content["reading"],
-            "segment": texts_of([content.get("segment", "")])[0],
+            "segment": texts_of([content["segment"]])[0],
         }
         yield mechanism, fields
 

@@ -46,7 +46,7 @@ def check_content(
             release: Release = _variants_of_file(path, mechanism, stated)
         else:
             content = load_release_json(complete, "not a release of travas; use a .json release")
-            opened = release_of(content, complete, stated, guarantee)
+            opened = release_of(content, complete, stated)
             assumptions = texts_of(facts.get("assumptions", []))
             release = replace(opened, mechanism=mechanism, reading=stated["reading"], assumptions=assumptions)
             if (why := _difference_of_json(content, release)) is not None:
@@ -75,6 +75,8 @@ def _difference_of_facts(release: Release, stated: Mapping[str, Any]) -> str | N
     facts, reading = stated["release"], stated["reading"]
     if [rule.as_json() for rule in release.used_abstractions] != facts["abstractions"]:
         return "its abstractions"
+    if frequencies_of(release) != facts["frequencies"]:
+        return "its frequencies"
     if release.notices != (facts.get("notices") or {}):
         return "its notices"
     is_read = reading is None or release.columns == released_columns(tuple(reading["columns"]["activities"]))
