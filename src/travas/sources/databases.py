@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -158,8 +158,8 @@ def _adbc(scheme: str, uri: str) -> _Connection:
         from adbc_driver_postgresql.dbapi import connect
     else:
         from adbc_driver_manager.dbapi import connect
-    stack = ExitStack()
-    cursor = stack.enter_context(stack.enter_context(connect(uri)).cursor())
+    connection = connect(uri)
+    cursor = connection.cursor()
     if scheme in _POSTGRES:
         cursor.execute(_READ_ONLY)
 
@@ -167,7 +167,7 @@ def _adbc(scheme: str, uri: str) -> _Connection:
         cursor.execute(sql)
         return _arrow(cursor.fetch_record_batch())
 
-    return _Connection(scheme, run, stack.close)
+    return _Connection(scheme, run, connection.close)
 
 
 def _arrow(reader: pa.RecordBatchReader) -> Rows:
