@@ -63,28 +63,16 @@ def check_zone(zone: str) -> ZoneInfo:
     """
     try:
         known = ZoneInfo(zone)
-    except (KeyError, ValueError, TypeError, OSError):
-        known = None
-    if known is None or not _is_written(zone):
+        if zone != "UTC":
+            import polars as pl
+
+            pl.Series([_EPOCH]).dt.convert_time_zone(zone)
+        return known
+    except Exception:  # both raise many kinds
         raise ParameterError(
             f"zone is {shown(zone)}, which is not a time zone; use a name such as 'Europe/Berlin' or 'UTC'",
             field="zone",
-        )
-    return known
-
-
-@lru_cache
-def _is_written(zone: str) -> bool:
-    """Whether tables can have times of a zone."""
-    if zone == "UTC":
-        return True
-    import polars as pl
-
-    try:
-        pl.Series([_EPOCH]).dt.convert_time_zone(zone)
-    except pl.exceptions.PolarsError:
-        return False
-    return True
+        ) from None
 
 
 def duration(field: str, text: str) -> timedelta:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ..errors import ParameterError, number_of
+from ..errors import ParameterError
 from ..log.traces import Activity
 from ..synthesis.measurements import MeasuredNumber
 from .map_numbers import MapCounts, MapDurations, MapMeasurements, Quartiles
@@ -95,10 +95,6 @@ class MapRelease(Release):
 
     _: KW_ONLY
     measurements: MapMeasurements
-
-    def __repr__(self) -> str:
-        size = f"{number_of(len(self.activities), 'activities')}, {number_of(len(self.pairs), 'pairs')}"
-        return f"<MapRelease: {size}, {self.guarantee.standing}>"
 
     @cached_property
     def numbers(self) -> MapCounts:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 import attrs
 
-from ..errors import ParameterError, check_choice, number_of, shown
+from ..errors import ParameterError, check_choice, shown
 from ..log.abstraction import FULL, Abstraction
 from ..log.options import SERVICE_TIMES, case_column
 from ..log.questions import LIFECYCLE, SERVICE, Details
@@ -179,7 +179,7 @@ def check_columns(columns: tuple[str, ...], mechanism: Mechanism) -> None:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """The public result of a mechanism, with its guarantee.
 
@@ -199,6 +199,10 @@ class Release:
     assumptions: tuple[str, ...] = ()
     reading: Mapping[str, Any] | None = None
     segment: str = ""
+
+    def __repr__(self) -> str:
+        guarantee = self.guarantee
+        return f"<{self.headline}; {guarantee.mechanism}, {guarantee.standing}>"
 
     @property
     def guarantee(self) -> Guarantee:
@@ -283,7 +287,7 @@ class Release:
         return cast(Path, later("outputs.map_files", "write_picture")(self, Path(path)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReleasedLog(Release):
     """A release that is an event log: traces in canonical order, which reveals nothing about the log."""
 
@@ -355,7 +359,7 @@ class ReleasedLog(Release):
         return cast("pd.DataFrame", later("outputs.event_tables", "pandas_events")(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VariantRelease(ReleasedLog):
     """Variants of the log with noisy and estimated counts. An empty release is valid.
 
@@ -390,10 +394,6 @@ class VariantRelease(ReleasedLog):
         rows = sorted(zip(variants, repeat(0) if rungs is None else rungs, noisy, strict=rungs is not None))
         made = dict(zip(("variants", "rungs", "noisy"), map(tuple, zip(*rows, strict=True)), strict=False))
         return cls(mechanism, columns=columns, abstractions=abstractions, cases=cases, **cast(Any, made))
-
-    def __repr__(self) -> str:
-        guarantee = self.guarantee
-        return f"<Release: {number_of(len(self.variants), 'variants')}, {guarantee.mechanism}, {guarantee.standing}>"
 
     @cached_property
     def estimate(self) -> Estimate:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ..errors import number_of
 from ..log.abstraction import Abstraction
 from ..log.options import CaseColumn
 from ..log.traces import Origin
@@ -60,9 +59,6 @@ class SyntheticRelease(ReleasedLog):
     generation: Generation = "first"
 
     operation: ClassVar[str] = "substitution"
-
-    def __repr__(self) -> str:
-        return f"<SyntheticRelease: {number_of(sum(self.counts), 'cases')}, {self.guarantee.standing}>"
 
     @classmethod
     def generated(
