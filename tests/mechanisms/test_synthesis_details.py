@@ -203,7 +203,7 @@ def test_descriptions_round_trip(options: dict[str, Any]) -> None:
         (lambda: Times("Mars/Olympus"), "not a time zone"),
         (lambda: Times(resolution="week"), "resolution is 'week'"),  # type: ignore[arg-type]
         (lambda: Times(weekend=(7,)), "weekend is"),
-        (lambda: Times(recorded="2024-02-01/2024-01-01"), "the first one first"),
+        (lambda: Times(recorded="2024-02-01/2024-01-01"), "use the first and the last day"),
         (lambda: Times(longest_case=0), "longest_case is 0"),
         (lambda: Attribute("age", [1, 3, 2]), "bins are 1, 3, 2; use increasing numbers"),
         (lambda: rule(attributes=["a", "a"]), "once"),

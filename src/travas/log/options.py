@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 from attrs.validators import optional
@@ -44,20 +44,18 @@ def weeks_of(recorded: object) -> tuple[int, int]:
     try:
         first, last = map(date.fromisoformat, recorded.split("/"))  # type: ignore[attr-defined]
         begin, end = ((day - FIRST_MONDAY).days // WEEK_DAYS for day in (first, last))
+        if 0 <= begin <= end < WEEKS:
+            return begin, end + 1
     except (AttributeError, ValueError, TypeError):
-        raise ParameterError(
-            f"recorded is {shown(recorded)}; use the first and the last day, such as 2013-01-01/2014-12-31",
-            field="recorded",
-        ) from None
-    if not 0 <= begin <= end < WEEKS:
-        raise ParameterError(
-            f"recorded is {shown(recorded)}; use days from {FIRST_MONDAY} to the end of 2126, the first one first",
-            field="recorded",
-        )
-    return begin, end + 1
+        pass
+    raise ParameterError(
+        f"recorded is {shown(recorded)}; use the first and the last day, such as 2013-01-01/2014-12-31, from {FIRST_MONDAY} to "
+        "the end of 2126",
+        field="recorded",
+    )
 
 
-def _check_longest(_: object, __: object, days: int) -> None:
+def _longest_case(_: object, __: object, days: int) -> None:
     whole_number(days, "longest_case", 1, MOST_DAYS)
 
 
@@ -77,11 +75,17 @@ class Times:
     resolution: Resolution = attrs.field(default="second", validator=one_of(Resolution))
     weekend: tuple[int, ...] = attrs.field(default=WEEKEND, converter=_weekend)
     recorded: str | None = attrs.field(default=None, validator=optional(lambda _, __, days: weeks_of(days)))
-    longest_case: int | None = attrs.field(default=None, validator=optional(_check_longest))
+    longest_case: int | None = attrs.field(default=None, validator=optional(_longest_case))
 
 
 TimesRule = Literal["required", "if recorded"]
 """Whether a log without a timestamp column is refused by a mechanism that measures times, or released without times."""
+
+
+def _check_name(_: object, __: object, name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise ParameterError(f"an attribute is {shown(name)}; use the name of a column", field="attributes")
+    check_encodable("attributes", name)
 
 
 def _edges(bins: Sequence[Number]) -> tuple[Fraction, ...]:
@@ -122,7 +126,7 @@ class Attribute:
         values: For names: the values, if they are public. Without them, values that enough cases have are found.
     """
 
-    name: str = attrs.field(validator=lambda _, __, name: _check_name(name))
+    name: str = attrs.field(validator=_check_name)
     bins: tuple[Fraction, ...] = attrs.field(default=(), converter=_edges)
     values: tuple[str, ...] = attrs.field(default=(), converter=_values)
 
@@ -156,12 +160,6 @@ class Attribute:
         if "|" in stated:
             return cls(name or text, values=[value.strip() for value in stated.split("|") if value.strip()])
         return cls(name or text, [edge.strip() for edge in stated.split(",")] if name and stated.strip() else [])
-
-
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise ParameterError(f"an attribute is {shown(name)}; use the name of a column", field="attributes")
-    check_encodable("attributes", name)
 
 
 SERVICE_TIMES = Attribute(SERVICE, SERVICE_EDGES)

@@ -25,7 +25,7 @@ _OPENING = re.compile("({0})(?:-({0}))? ([0-9]{{2}})-([0-9]{{2}})".format("|".jo
 def _pair(text: str, sign: str, field: str) -> tuple[str, str]:
     """The two activities of a text such as `A < B`."""
     before, *after = text.split(f" {sign} ")
-    if not before or len(after) != 1 or not after[0]:
+    if not before or len(after) != 1 or not after[0] or (field == "before" and before == after[0]):
         raise ParameterError(f"{field} has {shown(text)}; use two activities, such as 'A {sign} B'", field=field)
     return before, after[0]
 
@@ -58,10 +58,7 @@ class Rules:
     hours: str | None = None
 
     def __attrs_post_init__(self) -> None:
-        for text, (first, second) in zip(self.before, self.pairs("before"), strict=True):
-            if first == second:
-                raise ParameterError(f"before has {shown(text)}; use two different activities", field="before")
-        _ = self.pairs("follows"), self.waits, self.open_hours  # raises
+        _ = self.pairs("before"), self.pairs("follows"), self.waits, self.open_hours  # raises
 
     def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
         """Return the pairs of `before` or `follows`."""
