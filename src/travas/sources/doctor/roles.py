@@ -41,6 +41,8 @@ _SAMPLE, _MOST_TRANSITIONS = 20_000, 20
 _CASE, _ACTIVITY = "case", "activity"
 _SHOWN, _SHUFFLED, _MOST = 3, 0.05, 0.9
 
+_Role = Literal["case", "activity", "timestamp"]
+
 RowOrder = Literal["recorded", "unknown"]
 """Whether rows have an order; those of a database have none."""
 
@@ -48,12 +50,13 @@ RowOrder = Literal["recorded", "unknown"]
 class TableExamination:
     """Finds the columns of a table and examines its rows."""
 
+    case: str | None = None
+    activity: str | None = None
+    timestamp: str | None = None
+    _times: pl.Series | None = None
+
     def __init__(self, found: Findings, table: pl.DataFrame) -> None:
         self.found, self.table, self.names = found, table, table.columns
-        self.case: str | None = None
-        self.activity: str | None = None
-        self.timestamp: str | None = None
-        self._times: pl.Series | None = None
         self._sample = table.head(_SAMPLE)
         texts = table.select(cs.string()).columns
         self._of_time = [name for name in texts if times_of(self._sample[name]).formats]
@@ -61,31 +64,54 @@ class TableExamination:
 
     def columns(self) -> None:
         """Propose the columns, the time format and the transitions that are needed."""
-        if self.found.reading.order != "file":
-            self.timestamp = self._timestamp()
-        self._times = None if self.timestamp is None else self._instants(self.timestamp)
-        self.case = self._named("case", self.found.reading.case)
-        self.activity = self._named("activity", next(iter(self.found.reading.activity), None))
+        reading = self.found.reading
+        if reading.order != "file":
+            self.timestamp = self._column("timestamp", reading.timestamp)
+        if self.timestamp is not None:
+            self._times = self._instants(self.timestamp)
+        self.case = self._column("case", reading.case)
+        self.activity = self._column("activity", next(iter(reading.activity), None))
         self._lifecycle()
         if self.case is not None:
             self.found.people = self._persons(self.case)
 
-    def _timestamp(self) -> str | None:
-        found, names = self.found, self.names
-        if (known := found.reading.timestamp or recognised("timestamp", names)) is not None:
-            found.note("time", f"column {known!r}")
+    def _column(self, role: _Role, stated: str | None) -> str | None:
+        """Return the column of a role, and propose it if it is not known."""
+        found, topic = self.found, "time" if role == "timestamp" else role
+        if (known := stated or recognised(role, self.names)) is not None:
+            found.note(topic, f"column {known!r}")
             return known
-        named, typed = candidates("timestamp", names), self.table.select(cs.temporal()).columns
-        possible = [name for name in named if name in self._of_time] or named or typed or self._of_time
-        if not possible:
+        if possible := self._possible(role):
+            best, *others = (name[:40] for name in possible)
+            more = f"; it could also be {', '.join(map(repr, others))}: check it" if others else ""
+            found.note(topic, f"column {best!r}{more}", "choice")
+            found.propose(**{role: possible[0]})
+            return possible[0]
+        if role == "timestamp":
             found.propose(order="file")
-            found.note("time", "no column of times; the rows of every case must be in order in the file", "choice")
-            return None
-        plains = {name: plain(name) for name in possible}
-        best = min(
-            possible, key=lambda name: (not _END_WORDS.search(plains[name]), bool(_START_WORDS.search(plains[name])))
-        )
-        return self._chosen("timestamp", best, possible)
+            found.note(topic, "no column of times; the rows of every case must be in order in the file", "choice")
+        else:
+            found.note(topic, f"no column has the {role}; set {role}", "problem")
+        return None
+
+    def _possible(self, role: _Role) -> list[str]:
+        """Return the columns that may have a role, the best one first: by their names, then by their values."""
+        named = candidates(role, self.names)
+        if role == "timestamp":
+            typed = self.table.select(cs.temporal()).columns
+            possible = [name for name in named if name in self._of_time] or named or typed or self._of_time
+            words = {name: plain(name) for name in possible}
+            return sorted(
+                possible, key=lambda name: (not _END_WORDS.search(words[name]), bool(_START_WORDS.search(words[name])))
+            )
+        if named:
+            return named
+        known = {self.case, self.timestamp, recognised("lifecycle", self.names), *person_columns(self.names)}
+        used = known.union(self._of_time, self._ends)
+        exact = self.table.select(~(cs.float() | cs.temporal())).columns
+        counts = {name: self._sample[name].n_unique() for name in exact if name not in used}
+        fit = [name for name, different in counts.items() if 1 < different < max(self._sample.height, 3)]
+        return sorted(fit, key=lambda name: counts[name], reverse=role == "case")
 
     def _instants(self, name: str) -> pl.Series | None:
         """Say which format times have, and return them, if all of them have it."""
@@ -133,34 +159,6 @@ class TableExamination:
             return False
         values = self._sample[name].drop_nulls().head(50)
         return len(values) > 0 and values.str.contains(_CLOCK).all()
-
-    def _named(self, role: Literal["case", "activity"], stated: str | None) -> str | None:
-        """Return the column of a role, and propose it if it is not known."""
-        if (known := stated or recognised(role, self.names)) is not None:
-            self.found.note(role, f"column {known!r}")
-            return known
-        possible = candidates(role, self.names) or self._by_values(role)
-        if possible:
-            return self._chosen(role, possible[0], possible)
-        self.found.note(role, f"no column has the {role}; set {role}", "problem")
-        return None
-
-    def _chosen(self, role: Literal["case", "activity", "timestamp"], column: str, possible: Sequence[str]) -> str:
-        """Propose a column, and name the others that are possible."""
-        others = ", ".join(repr(name[:40]) for name in possible if name != column)
-        more = f"; it could also be {others}: check it" if others else ""
-        self.found.note("time" if role == "timestamp" else role, f"column {column[:40]!r}{more}", "choice")
-        self.found.propose(**{role: column})
-        return column
-
-    def _by_values(self, role: Literal["case", "activity"]) -> list[str]:
-        """Return columns whose values repeat: for cases, those with the most different values first."""
-        used = {self.case, self.timestamp, recognised("lifecycle", self.names), *self._of_time, *self._ends}
-        possible = self.table.select(~(cs.float() | cs.temporal())).columns
-        left = [name for name in possible if name not in used.union(person_columns(self.names))]
-        counts = {name: self._sample[name].n_unique() for name in left}
-        fit = [name for name, different in counts.items() if 1 < different < max(self._sample.height, 3)]
-        return sorted(fit, key=lambda name: counts[name], reverse=role == "case")
 
     def _completions(self, name: str) -> tuple[str, ...]:
         """Return the values that mean complete, if all values are transitions, and some mean that an activity begins."""
