@@ -270,13 +270,14 @@ class TableExamination:
         Names are compared by their hashes: 8 bytes instead of text for every event.
         """
         events = pl.DataFrame({_CASE: case.hash(), TIME: time, _ACTIVITY: activity.hash()})
-        events = events.filter(case.is_not_null() & time.is_not_null())
-        follows = pl.col(_CASE) == pl.col(_CASE).shift()
-        backward = follows & (pl.col(TIME) < pl.col(TIME).shift())
-        in_cases = events.sort(_CASE, maintain_order=True)
-        steps, backwards = in_cases.select(steps=follows.sum(), backwards=backward.sum()).row(0)
-        tied = events.height - events.n_unique([_CASE, TIME])
-        duplicates = events.height - events.n_unique()
+        events = events.filter(case.is_not_null() & time.is_not_null()).sort(_CASE, maintain_order=True)
+        same_case, same_time, same_activity = (pl.col(name) == pl.col(name).shift() for name in events.columns)
+        backward = same_case & (pl.col(TIME) < pl.col(TIME).shift())
+        steps, backwards = events.select(steps=same_case.sum(), backwards=backward.sum()).row(0)
+        at_once = same_case & same_time
+        tied, duplicates = (
+            events.sort(events.columns).select(tied=at_once.sum(), same=(at_once & same_activity).sum()).row(0)
+        )
         if duplicates:
             text = f"{number_of(duplicates, 'events')} of a case with the same activity and time as another; to read them once, "
             self.found.note("duplicates", text + "set duplicate_events to 'drop'", "choice")
