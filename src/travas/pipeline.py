@@ -212,7 +212,8 @@ def run(
             caution(text)
         _enter(Phase.CHARGING, watch)
         with InterruptsDeferred() as interrupts:  # until it is known whether the charge is on the disk
-            account = _charge(request, policy, _charge_of(request, mechanism, variants.roles))
+            charge = _charge_of(request, mechanism, variants.roles)
+            account = None if request.ledger is None else request.ledger.charge(charge, policy)
             with _after_the_charge(account, end):
                 interrupts.deliver()
                 _enter(Phase.WRITING, watch)
@@ -311,15 +312,6 @@ def _charge_of(request: Request, mechanism: Mechanism | None = None, roles: Role
     case = request.reading.known_case if mechanism is None else "" if roles is None else roles.defined_case
     period = ChargedPeriod.of(request.reading, roles)
     return Entry.of(request.dataset, location, mechanism or request.mechanism, case, period, request.approval)
-
-
-def _charge(request: Request, policy: Policy | None, release: Entry) -> Account | None:
-    """Charge the ledger, if there is one. Without one, check what is released against the policy once more."""
-    if request.ledger is not None:
-        return request.ledger.charge(release, policy)
-    if policy is not None:
-        policy.check(release, None)
-    return None
 
 
 def _check_period(request: Request) -> None:

@@ -26,7 +26,7 @@ from ..mechanisms import from_description
 from ..mechanisms.mechanism import Mechanism
 from ..sources.reading import Reading
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
-from ..trusted.losses import FEWEST_CELLS, Losses, Step, delta_curve
+from ..trusted.losses import Losses, Step, delta_curve
 
 if TYPE_CHECKING:
     from .account import Entry
@@ -72,15 +72,12 @@ def basic(spendings: Iterable[Spending]) -> tuple[Fraction, Fraction]:
     return sum((s.epsilon for s in all_), Fraction(0)), min(sum((s.delta for s in all_), Fraction(0)), Fraction(1))
 
 
-def compose(spendings: Iterable[Spending], cells: int = FEWEST_CELLS) -> Callable[[Fraction], Fraction]:
-    """Return the δ of releases together as a function of ε: never below the exact one, never above that of the sum.
-
-    Fewer cells are faster and give a bound that is less sharp.
-    """
+def compose(spendings: Iterable[Spending]) -> Callable[[Fraction], Fraction]:
+    """Return the δ of releases together as a function of ε: never below the exact one, never above that of the sum."""
     releases = list(spendings)
     total_epsilon, total_delta = basic(releases)
     steps = [(spending.losses(), times) for spending, times in Counter(releases).items()]
-    curve = delta_curve(steps, cells) if steps else lambda epsilon: Fraction(0)
+    curve = delta_curve(steps) if steps else lambda epsilon: Fraction(0)
     return lambda epsilon: min(curve(epsilon), total_delta if epsilon >= total_epsilon else Fraction(1))
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from ..errors import ParameterError
 from ..explain import HALF
 from ..mechanisms.selection import Optimal
+from ..trusted.losses import FEWEST_CELLS, delta_curve
 from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon, rounded_down, whole_number
 from .account import as_plain
-from .accounting import Spending, compose
 
 MAX_RELEASES = 10_000
 _SHARES = (Fraction(1, 2), Fraction(9, 10))
@@ -93,14 +93,14 @@ def kept(epsilon: Fraction, delta: Fraction) -> tuple[int, int] | None:
 def _largest(releases: int, epsilon: Fraction, delta: Fraction, each: Fraction) -> tuple[Fraction, Fraction]:
     """Return the largest ε of a release at δ = `each`, to three digits, such that all releases fit."""
 
-    def fits(size: Fraction, **precision: int) -> bool:
+    def fits(size: Fraction, cells: int = FEWEST_CELLS) -> bool:
         with suppress(ParameterError):  # `optimal` does not support them
-            return compose([Spending.of(Optimal(size, each))] * releases, **precision)(epsilon) <= delta
+            return delta_curve([(Optimal(size, each).losses(), releases)], cells)(epsilon) <= delta
         return False
 
     low, high = epsilon / releases, min(epsilon, MAX_EPSILON)
     while high - low > low / 2000:
         middle = rounded_down((low + high) / 2, 6)
-        low, high = (middle, high) if fits(middle, cells=_QUICK) else (low, middle)
+        low, high = (middle, high) if fits(middle, _QUICK) else (low, middle)
     largest = max(rounded_down(low, 3), epsilon / releases)
     return (largest if fits(largest) else epsilon / releases), each

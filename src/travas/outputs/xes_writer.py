@@ -34,7 +34,13 @@ _LOG = '<log xes.version="1849.2023" xes.features="nested-attributes" xmlns="htt
 
 _TAGS = {"text": "string", "whole number": "int", "number": "float"}
 
-_EXTENSIONS = (("Concept", "concept"), ("Time", "time"), ("Lifecycle", "lifecycle"), ("Organizational", "org"))
+_EXTENSIONS = {
+    "Concept": "concept",
+    "Time": "time",
+    "Lifecycle": "lifecycle",
+    "Organizational": "org",
+    "Privacy": "privacy",
+}
 
 _SLICE = 1 << 14  # events that are text at the same time
 
@@ -54,11 +60,8 @@ def xes_header(release: ReleasedLog) -> str:
     }
     if not guarantee.unit.is_case:
         privacy["privacy:max cases"] = str(guarantee.unit.max_cases)
-    keys = [*release.columns, *(column.attribute for column in release.event_columns), "concept:", "time:"]
-    keys += [] if release.event_starts is None else [LIFECYCLE]
-    used = [(name, prefix) for name, prefix in _EXTENSIONS if any(key.startswith(prefix + ":") for key in keys)]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', _LOG]
-    for name, prefix in [*used, ("Privacy", "privacy")]:
+    for name, prefix in _EXTENSIONS.items():
         lines.append(f'<extension name="{name}" prefix="{prefix}" uri="http://www.xes-standard.org/{prefix}.xesext"/>')
     lines += ['<global scope="trace">', xes_string("concept:name", ""), "</global>"]
     lines += ['<global scope="event">', *(xes_string(column, "") for column in release.columns)]
