@@ -327,19 +327,21 @@ def _measurements_in_words(mechanism: GaussianMechanism) -> tuple[str, ...]:
 
 # ----------------------------------------------------------------------------------- times and attributes of synthetic logs
 
-_UNITS = ((365.25 * 86_400, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 _SHOWN_VALUES = 5
 
 
-def duration_in_words(seconds: float) -> str:
-    """A duration in its largest unit.
+def duration_text(seconds: float) -> str:
+    """A duration with two digits and its unit.
 
-    >>> duration_in_words(5400), duration_in_words(20), duration_in_words(86400)
-    ('1.5 hours', '20 seconds', '1 day')
+    >>> duration_text(0), duration_text(75), duration_text(7200), duration_text(86400 * 3.5)
+    ('below 1 s', '75 s', '2.0 h', '3.5 d')
     """
-    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "second"))
-    number = f"{seconds / size:.2g}" if seconds / size < 100 else f"{seconds / size:,.0f}"
-    return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
+    if seconds < 1:
+        return "below 1 s"
+    for size, unit in ((86400 * 365.25, "y"), (86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size or (unit != "min" and seconds >= size * 1.5):
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def service_in_words(mechanism: Mechanism) -> tuple[str, ...]:
@@ -352,7 +354,7 @@ def details_in_words(quality: Quality) -> list[tuple[str, str]]:
     facts = []
     for row in quality.throughput:
         if row.quantile == 0.5:
-            low, high = (duration_in_words(end) for end in (row.seconds.low, row.seconds.high))
+            low, high = (duration_text(end) for end in (row.seconds.low, row.seconds.high))
             facts.append(("throughput", f"the median case lasts {low} to {high} (95 %)"))
     if quality.durations:
         own = sum(not row.backoff for row in quality.durations)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .map_graph import Throughput, duration_text
+from ..explain import duration_text
+from .map_graph import Throughput
 from .svg import document, line, text
 
 _MEDIAN, _OTHERS, _AXIS = "#8c1d63", "#dbb6cc", "#999999"

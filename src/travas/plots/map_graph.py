@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import explain
+from ..explain import duration_text
 from ..log.calendar import SECOND
 from ..log.questions import DURATION_EDGES
 from ..log.traces import Trace
@@ -573,17 +574,3 @@ def compared_graph(original: Steps, released: Steps, noun: Noun) -> ProcessGraph
     shared = sum(min(count, released.get(pair, 0)) for pair, count in original.items())
     headline = f"{100 * shared / max(sum(original.values()), 1):.0f} % of the original's steps are in the release"
     return replace(graph, nodes=tuple(nodes), paths=_sorted(paths), headline=headline)
-
-
-def duration_text(seconds: float) -> str:
-    """A duration with two digits and its unit.
-
-    >>> duration_text(0), duration_text(75), duration_text(7200), duration_text(86400 * 3.5)
-    ('below 1 s', '75 s', '2.0 h', '3.5 d')
-    """
-    if seconds < 1:
-        return "below 1 s"
-    for size, unit in ((86400 * 365.25, "y"), (86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size or (unit != "min" and seconds >= size * 1.5):
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"

@@ -9,7 +9,8 @@ from threading import Lock
 from typing import Any
 
 from ..errors import MissingExtraError
-from .map_graph import LABEL_SIZE, NAME_SIZE, NUMBER_SIZE, Edge, GraphNode, GraphPath, ProcessGraph, duration_text
+from ..explain import duration_text
+from .map_graph import LABEL_SIZE, NAME_SIZE, NUMBER_SIZE, Edge, GraphNode, GraphPath, ProcessGraph
 from .svg import INK, document, escape_markup, scale, text
 
 Point = tuple[float, float]

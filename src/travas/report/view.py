@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import explain
-from ..plots.map_graph import ProcessGraph, duration_text, release_graph
+from ..plots.map_graph import ProcessGraph, release_graph
 from ..plots.svg import activity_text
 from ..releases.map_numbers import Quartiles
 from ..releases.release import Release, ReleasedLog, VariantRelease, kind_of
@@ -120,8 +120,8 @@ def _times(release: Release, graph: ProcessGraph) -> dict[str, Any] | None:
 
 
 def _quartiles(of: Quartiles) -> dict[str, str]:
-    middle = f"{duration_text(of.lower_quartile)} to {duration_text(of.upper_quartile)}"
-    return {"median": duration_text(of.median), "middle": middle}
+    middle = f"{explain.duration_text(of.lower_quartile)} to {explain.duration_text(of.upper_quartile)}"
+    return {"median": explain.duration_text(of.median), "middle": middle}
 
 
 def _arrivals(release: SyntheticRelease) -> dict[str, Any] | None:
