@@ -458,7 +458,7 @@ def before_and_after(log: str, reading: Reading, made: Release, watch: Callable[
 
 
 def _differences(graph: ProcessGraph) -> list[tuple[str, str, str, str, str]]:
-    steps = [(pair, path.original or 0, path.count) for pair, path in zip(graph.by_names, graph.paths, strict=True)]
+    steps = [(pair, path.original or 0, path.count) for pair, path in graph.named_paths]
     return [
         (before or "(start)", after or "(end)", f"{true:,.0f}", f"{released:,.0f}", f"{released - true:+,.0f}")
         for (before, after), true, released in sorted(steps, key=lambda step: -abs(step[2] - step[1]))[:_STEPS]

@@ -197,11 +197,16 @@ class ProcessGraph:
     is_paired: bool = False
 
     @property
-    def by_names(self) -> Steps:
-        """The numbers of all paths, by names."""
+    def named_paths(self) -> list[tuple[tuple[str | None, str | None], GraphPath]]:
+        """The names of every path, which different activities may share, and the path."""
         terms: dict[NodeKind, str | None] = {"start": None, "end": None, "other": "(other)"}
         names = {node.key: terms.get(node.kind, node.name) for node in self.nodes}
-        return {(names[path.before], names[path.after]): path.count for path in self.paths}
+        return [((names[path.before], names[path.after]), path) for path in self.paths]
+
+    @property
+    def by_names(self) -> Steps:
+        """The numbers of all paths, by names."""
+        return {pair: path.count for pair, path in self.named_paths}
 
     @cached_property
     def _from_start(self) -> dict[NodeKey, GraphPath]:
@@ -509,10 +514,7 @@ def synthetic_map(release: SyntheticRelease) -> ProcessGraph:
     moments, is_paired = release.event_times, release.event_starts is not None
     found = _NO_TIMES if moments is None or not len(moments) else _generated_times(release, moments)
     times, service, throughput = found
-    paths = tuple(
-        replace(path, uncertain=pair in noise, time=times.get(pair))
-        for pair, path in zip(graph.by_names, graph.paths, strict=True)
-    )
+    paths = tuple(replace(path, uncertain=pair in noise, time=times.get(pair)) for pair, path in graph.named_paths)
     nodes = tuple(
         replace(node, seconds=service.get(node.name) if is_paired else _time_before(node.key, paths))
         for node in graph.nodes
@@ -562,8 +564,7 @@ def compared_graph(original: Steps, released: Steps, noun: Noun) -> ProcessGraph
     before, after = _arrivals(original), _arrivals(released)
     graph = _counted_graph(both, noun, 0)
     paths = [
-        replace(path, count=released.get(pair, 0), original=original.get(pair, 0))
-        for pair, path in zip(graph.by_names, graph.paths, strict=True)
+        replace(path, count=released.get(pair, 0), original=original.get(pair, 0)) for pair, path in graph.named_paths
     ]
     nodes = [
         replace(node, count=after.get(node.name, 0), original=before.get(node.name, 0))
