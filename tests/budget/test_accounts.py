@@ -104,7 +104,7 @@ def test_the_columns_of_one_unit_add_up(book: Ledger) -> None:
     book.name_unit("hospital", "patient", ["Patientennummer", "patient_id"])
     book.charge(Entry.of("hospital", "/data/b.csv", patients("Patientennummer"), "Fall"))
     account = book.charge(Entry.of("hospital", "/data/c.csv", patients("patient_id"), "case_id"))
-    assert account.spent[0] == 3 and account.unit_name == "patient"
+    assert account.spent[0] == 3 and account.as_json()["unit"] == "patient"
     assert set(account.unit_columns) == {"Patient", "Patientennummer", "patient_id"}
     with pytest.raises(BudgetError, match="ε = 0.* nothing was released; release nothing more"):  # no ε is small enough
         book.charge(Entry.of("hospital", "/data/a.csv", patients("Patient"), "visit"))

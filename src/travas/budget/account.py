@@ -19,7 +19,7 @@ from ..explain import numbers
 from ..log.log import EVERY_TRACE
 from ..log.plain import plain
 from ..mechanisms.mechanism import Mechanism
-from ..trusted.guarantee import ONE_CASE, PrivacyUnit, Standing
+from ..trusted.guarantee import PrivacyUnit, Standing
 from ..trusted.numbers import as_text, exact_delta, exact_epsilon, rounded_up
 from .accounting import ChargedPeriod, Spending, alternatives, basic, compose, disjoint_spans
 
@@ -97,7 +97,7 @@ class Entry:
 
     `case` is the case column or attribute; None if it was not recorded. `period` is that of a release of one period.
     `location` is the path of the log, if it has one. `policy` holds the rules that the release was checked against in the
-    moment of the charge, as `Policy.describe()` returns them; None if there was no policy.
+    moment of the charge, as plain values; None if there was no policy.
     """
 
     dataset: str | None
@@ -163,13 +163,6 @@ class Account:
     def label(self) -> str:
         """The name or location of the account. Guarantees and reports must use `dataset`."""
         return readable(self.dataset or self.location)
-
-    @property
-    def unit_name(self) -> str:
-        """The noun for what is protected: the unit name of the data set, otherwise the column, or `case`."""
-        if self.unit is not None:
-            return self.unit.name
-        return self.entries[0].spending.unit.name if self.entries else ONE_CASE.name
 
     @cached_property
     def unit_columns(self) -> tuple[str, ...]:
@@ -242,7 +235,7 @@ class Account:
         return {
             "dataset": self.dataset,
             "location": self.location,
-            "unit": self.unit_name,
+            "unit": self.unit and self.unit.name,
             "unit_columns": list(self.unit_columns),
             "releases": len(self.entries),
             "spent": as_plain(self.spent),

@@ -148,7 +148,7 @@ def _print_accounts(accounts: list[Account], as_json: bool, *notes: str) -> None
         once = "; of different periods only the largest one counts" if account.has_periods else ""
         rows = [("releases", f"{len(account.entries):,}"), ("sum", f"{account.total}{once}")]
         if account.unit is not None:
-            rows.append(("unit", f"one {account.unit_name}: {', '.join(account.unit_columns) or 'no column yet'}"))
+            rows.append(("unit", f"one {account.unit.name}: {', '.join(account.unit_columns) or 'no column yet'}"))
         if account.budget is not None:
             span = " in every year" if account.budget.span == "year" else ""
             rows.append(("budget", f"{account.budget}{span}, {account.budget.composition} composition"))
