@@ -352,10 +352,9 @@ def service_in_words(mechanism: Mechanism) -> tuple[str, ...]:
 def details_in_words(quality: Quality) -> list[tuple[str, str]]:
     """What the measurements say about times and attributes."""
     facts = []
-    for row in quality.throughput:
-        if row.quantile == 0.5:
-            low, high = (duration_text(end) for end in (row.seconds.low, row.seconds.high))
-            facts.append(("throughput", f"the median case lasts {low} to {high} (95 %)"))
+    if quality.throughput:
+        low, high = map(duration_text, (quality.throughput.low, quality.throughput.high))
+        facts.append(("throughput", f"the median case lasts {low} to {high} (95 %)"))
     if quality.durations:
         own = sum(not row.backoff for row in quality.durations)
         facts.append(

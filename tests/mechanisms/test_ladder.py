@@ -265,12 +265,13 @@ def test_an_abstraction_of_the_log_comes_first(small_csv: Path) -> None:
 
 def test_a_ladder_for_persons_draws_with_the_step_of_a_group() -> None:
     unit = PrivacyUnit("patient", 3)
-    rule = mechanism("ladder", "3", "1e-4", rungs="full,prefix:1", unit=unit)
+    rule = Ladder("3", "1e-4", rungs="full,prefix:1", unit=unit)
     step = rule._step
     assert step.epsilon == 1 and step.delta < Fraction("1e-4") / 3
     steps = parameters_of(rule)["steps"]
-    assert sum(Fraction(part["epsilon"]) for part in steps) == step.epsilon
-    given = sum((Fraction(part["delta"]) for part in steps), Fraction(0))
+    assert sum(Fraction(part["epsilon"]) for part in steps) == rule.epsilon
+    assert sum(Fraction(part["delta"]) for part in steps) == rule.delta
+    given = rule._selection.delta * len(rule.rungs)
     assert (
         step.delta < given < Fraction("1e-4") / 3
     )  # a rung's own ε is smaller, and so is what M steps of it add up to

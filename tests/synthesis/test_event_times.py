@@ -154,9 +154,7 @@ def test_quality_has_intervals_and_says_what_is_backoff() -> None:
     visit = next(row for row in quality.durations if (row.before, row.after) == ("register", "visit"))
     assert visit.median.low <= 600 <= visit.median.high and visit.median.low <= visit.median.value <= visit.median.high
     assert not visit.backoff and any(row.backoff for row in release(seed=3, epsilon=1).quality().durations)
-    median = next(row for row in quality.throughput if row.quantile == 0.5)
-    assert median.seconds.low < 43_000 < median.seconds.high
-    assert [row.quantile for row in quality.throughput] == [0.25, 0.5, 0.75, 0.9]
+    assert quality.throughput is not None and quality.throughput.low < 43_000 < quality.throughput.high
 
 
 def test_quality_knows_how_many_cases_start_in_eight_weeks() -> None:

@@ -123,11 +123,15 @@ class Ladder(Mechanism):
         part = self._part(*self._of_rung)
         return Optimal(part.epsilon, part.delta, self.minimum_cases)
 
-    def losses(self) -> Losses:
-        """The number of cases, the choice of a rung, and the rungs."""
+    @property
+    def _steps(self) -> tuple[Step, ...]:
         choice = [Step(self.epsilon * CHOICE_SHARE)] if self.chooses else []
         rung = Step(*self._of_rung, self._selection.noise, self.unit.max_cases)
         return (Step(self.epsilon * CASES_SHARE), *choice, *[rung] * self._paid)
+
+    def losses(self) -> Losses:
+        """The number of cases, the choice of a rung, and the rungs."""
+        return self._steps
 
     def _promise(self) -> Guarantee:
         spent = self._selection.noise.delta_spent * self._part(*self._of_rung).factor * self._paid
@@ -172,14 +176,14 @@ def _keep_curve(mechanism: Ladder) -> KeepCurve:
 
 @parameters_of.register
 def _parameters(mechanism: Ladder) -> dict[str, Any]:
-    selection, chooses = mechanism._selection, mechanism.chooses
-    steps = [{"step": "number of cases", "epsilon": as_text(mechanism._counting.epsilon), "delta": "0"}]
-    if chooses:
-        choice = as_text(2 * mechanism._testing.epsilon)
-        steps.append({"step": "choice of the rung", "epsilon": choice, "delta": "0"})
-    paid = {"epsilon": as_text(selection.epsilon), "delta": as_text(selection.delta)}
-    paid |= {key: value for key, value in parameters_of(selection).items() if key in _OF_TABLE}
-    steps += [{"step": name} | paid for name in (["the selected rung"] if chooses else map(str, mechanism.rungs))]
+    names = ["number of cases", *["choice of the rung"] * mechanism.chooses]
+    names += ["the selected rung"] if mechanism.chooses else map(str, mechanism.rungs)
+    of_selection = parameters_of(mechanism._selection)
+    table = {key: of_selection[key] for key in ("table_length", "table_bits", "centre")}
+    steps = [
+        {"step": name, "epsilon": as_text(step.epsilon), "delta": as_text(step.delta)} | (table if step.noise else {})
+        for name, step in zip(names, mechanism._steps, strict=True)
+    ]
     return mechanism._options() | {"steps": steps}
 
 
@@ -212,7 +216,6 @@ def _estimate(
     return Estimate(**merged, missing_cases=missing, missing_cases_interval=interval, is_measured=True)
 
 
-_OF_TABLE = ("table_length", "table_bits", "centre")
 _BY_VARIANT = ("counts", "intervals", "spread")
 
 

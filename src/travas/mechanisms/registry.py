@@ -12,7 +12,7 @@ from typing import Any, cast
 from ..errors import ParameterError, TravasError, shown
 from ..log.plain import from_plain
 from ..trusted.guarantee import ONE_CASE, PrivacyUnit
-from ..trusted.numbers import MAX_EPSILON, Number, exact_delta, exact_epsilon
+from ..trusted.numbers import Number, exact_delta, exact_epsilon
 from .ladder import Ladder
 from .mechanism import Mechanism, References
 from .prefix_tree import PrefixTree
@@ -101,16 +101,8 @@ def _made(
             raise ParameterError(
                 f"{name} needs {option}, a public value that is not read from the log; set {option}", field=option
             )
-    whole = exact_epsilon(epsilon), exact_delta(delta)
     try:
-        made = maker(*whole, unit=unit, **options)
-    except ParameterError as error:
-        refused = whole[0] > MAX_EPSILON or whole[1] == 0
-        if unit.max_cases == 1 or refused or error.field not in ("epsilon", "delta"):
-            raise
-        raise ParameterError(
-            f"{error} (this is the share of one of {unit.max_cases} cases per {unit.noun})", field=error.field
-        ) from None
+        made = maker(exact_epsilon(epsilon), exact_delta(delta), unit=unit, **options)
     except Exception as error:
         if isinstance(error, TravasError) or name in MECHANISMS:
             raise

@@ -160,13 +160,12 @@ def _estimate(
 
 @parameters_of.register
 def _parameters(mechanism: PartitionSelection) -> dict[str, Any]:
-    parameters = {
+    return {
         "minimum_cases": mechanism.minimum_cases,
         "table_length": mechanism.noise.table.length,
         "table_bits": 128,
         "centre": mechanism.centre,
     }
-    return parameters | ({"threshold": mechanism.threshold} if isinstance(mechanism, Travas) else {})
 
 
 @attrs.frozen(slots=False)

@@ -21,9 +21,6 @@ from .table_builders import exponential_bounds
 MOST_CASES = 300
 """Where a new variant needs more, ramps are too long."""
 
-MOST_EVERY = Fraction(3, 5)
-"""Where the stages of every case have more of μ², a threshold serves better."""
-
 RELEASED, RESIDUAL = Fraction(81, 100), Fraction(9, 10)
 """The parts of μ² for a case whose variant is released, and for a residual one; both with the stages of every case."""
 
@@ -36,7 +33,7 @@ def calibrate(epsilon: Fraction, delta: Fraction, plans: tuple[StagePlan, ...], 
     """With a ramp for the variants where Theorem 2 allows it, and as `calibration.calibrate` otherwise."""
     share = {group: sum(plan.share for plan in plans if plan.group == group) for group in ("residual", "every case")}
     every = share["every case"]
-    if plans[0].group == "variants" and max_cases == 1 and every < MOST_EVERY:
+    if plans[0].group == "variants" and max_cases == 1:
         sizes = {
             "variants": (RELEASED - every) / plans[0].share,
             "residual": (RESIDUAL - every) / share["residual"],

@@ -32,7 +32,6 @@ class DurationShares:
     Attributes:
         rows: The shares by row: of the measured pairs, then of each following activity, and of all pairs together.
         row_of: The row of every pair of activities, by the indices of both; the last index is any other activity.
-        measured: The number of pairs that were measured: the first rows.
         own: Of every measured pair, whether its own numbers stand out from the noise; otherwise its row is a backoff.
         throughput: The shares of the buckets of `THROUGHPUT_EDGES` among cases.
         longest: The ceiling of durations, in seconds.
@@ -40,7 +39,6 @@ class DurationShares:
 
     rows: Floats
     row_of: Integers
-    measured: int
     own: Booleans
     throughput: Floats
     longest: float
@@ -65,7 +63,7 @@ class DurationShares:
         following = len(times.pairs) + np.arange(activities + 1)  # the last row is that of all pairs
         row_of = np.tile(following, (activities + 1, 1))
         row_of[times.pairs[:, 0], times.pairs[:, 1]] = np.arange(len(times.pairs))
-        return cls(rows, row_of, len(times.pairs), own, throughput, longest)
+        return cls(rows, row_of, own, throughput, longest)
 
 
 @lru_cache(maxsize=2)

@@ -32,8 +32,6 @@ from .measurements import (
     measured,
 )
 
-QUANTILES = (0.25, 0.5, 0.75, 0.9)
-
 TAILS = 50.0  # standard deviations of a bucket of the throughput: with fewer cases its tail is mostly noise
 
 
@@ -53,19 +51,6 @@ class DurationQuality:
     after: Activity
     median: MeasuredNumber
     backoff: bool
-
-
-@dataclass(frozen=True)
-class ThroughputQuality:
-    """A quantile of the time from the first to the last event of a case, in seconds.
-
-    Attributes:
-        quantile: Which one: 0.5 is the median.
-        seconds: The time, with its 95 % interval.
-    """
-
-    quantile: float
-    seconds: MeasuredNumber
 
 
 @dataclass(frozen=True)
@@ -129,23 +114,21 @@ def arrival_quality(
 
 def time_quality(
     measurements: Measurements, times: TimeMeasurements, arrivals: Arrivals
-) -> tuple[tuple[DurationQuality, ...], tuple[ThroughputQuality, ...]]:
-    """Medians of all measured pairs, and quantiles of the throughput."""
+) -> tuple[tuple[DurationQuality, ...], MeasuredNumber]:
+    """Medians of all measured pairs, and that of the throughput."""
     durations = DurationShares.of(measurements, times, arrivals)
     names, longest = measurements.activities, durations.longest
     noisy, deviation = measurements.noisy(DURATIONS, times.durations)
     medians = (
-        _quantile(row, of_pair, deviation, 0.5, longest, DURATION_EDGES)
+        _median(row, of_pair, deviation, longest, DURATION_EDGES)
         for row, of_pair in zip(durations.rows, noisy, strict=False)
     )
-    throughput, spread = measurements.noisy(THROUGHPUT, times.throughput)
-    return tuple(
+    of_pairs = tuple(
         DurationQuality(names[before], names[after], median, not own)
         for (before, after), median, own in zip(times.pairs.tolist(), medians, durations.own.tolist(), strict=True)
-    ), tuple(
-        ThroughputQuality(share, _quantile(durations.throughput, throughput, spread, share, longest, THROUGHPUT_EDGES))
-        for share in QUANTILES
     )
+    throughput, spread = measurements.noisy(THROUGHPUT, times.throughput)
+    return of_pairs, _median(durations.throughput, throughput, spread, longest, THROUGHPUT_EDGES)
 
 
 def attribute_quality(measurements: Measurements) -> tuple[AttributeQuality, ...]:
@@ -171,20 +154,18 @@ def event_attribute_quality(measurements: Measurements) -> tuple[EventAttributeQ
     return tuple(rows)
 
 
-def _quantile(
-    weights: Floats, noisy: Floats, deviation: float, share: float, longest: float, edges: tuple[int, ...]
-) -> MeasuredNumber:
-    """A quantile of durations, in seconds: of `weights`, and where it can lie by the noisy numbers of all buckets.
+def _median(weights: Floats, noisy: Floats, deviation: float, longest: float, edges: tuple[int, ...]) -> MeasuredNumber:
+    """A median of durations, in seconds: of `weights`, and where it can lie by the noisy numbers of all buckets.
 
-    The number of cases up to a bucket, less the share of all cases, has normal noise of a known deviation.
+    The number of cases up to a bucket, less half of all cases, has normal noise of a known deviation.
     """
     buckets = int((log_bounds(edges)[0] < np.log(longest)).sum())  # nothing lasts longer
-    noisy, below = noisy[:buckets], np.arange(1, buckets + 1)
-    surplus = np.cumsum(noisy) - share * noisy.sum()
-    radius = RADIUS * deviation * np.sqrt((1 - share) ** 2 * below + share**2 * (buckets - below))
+    noisy = noisy[:buckets]
+    surplus = np.cumsum(noisy) - noisy.sum() / 2
+    radius = RADIUS * deviation * buckets**0.5 / 2
     ends = np.array([_first(surplus + radius >= 0), _first(surplus - radius >= 0)])
     low, high = seconds_at(ends, np.array([0.0, 1.0]), edges).tolist()
-    return MeasuredNumber(float(quantiles(weights[:buckets], np.array([share]), edges)[0]), low, high)
+    return MeasuredNumber(float(quantiles(weights[:buckets], np.array([0.5]), edges)[0]), low, high)
 
 
 def _first(holds: Booleans) -> int:
@@ -217,7 +198,7 @@ class Quality:
         pairs: Directly-follows pairs of the other cases that are used or can be distinguished from 0, largest weight first.
         noise_share: The share of the weight used for generation that noise alone would be expected to contribute.
         durations: Median durations of the measured pairs, all cases included; empty without times.
-        throughput: Quantiles of the time from the first to the last event; empty without times.
+        throughput: The median time from the first to the last event, in seconds; None without times.
         noisy_tail: Whether there are so few cases that the longest times of cases are mostly noise.
         arrivals: Numbers of cases that start, by eight weeks; empty without times.
         attributes: Numbers of cases of all values of all attributes.
@@ -228,7 +209,7 @@ class Quality:
     pairs: tuple[PairQuality, ...]
     noise_share: float
     durations: tuple[DurationQuality, ...] = ()
-    throughput: tuple[ThroughputQuality, ...] = ()
+    throughput: MeasuredNumber | None = None
     noisy_tail: bool = False
     arrivals: tuple[ArrivalQuality, ...] = ()
     attributes: tuple[AttributeQuality, ...] = ()
