@@ -133,14 +133,10 @@ def best_splits(epsilon: Fraction, delta: Fraction) -> int:
     cases = np.arange(1, _SIZES + 1)
 
     def kept(splits: int) -> float:
-        once = Travas(epsilon / splits, delta / splits).curve.kept(cases)
+        try:
+            once = Travas(epsilon / splits, delta / splits).curve.kept(cases)
+        except ParameterError:
+            return 0.0  # of one split: refused with its own message elsewhere
         return float(((1 - (1 - once) ** splits) / cases**2).sum())
 
-    def possible(splits: int) -> bool:
-        try:
-            Travas(epsilon / splits, delta / splits)
-        except ParameterError:
-            return splits == 1  # refused with its own message elsewhere
-        return True
-
-    return max(filter(possible, range(1, MOST_SPLITS + 1)), key=kept)
+    return max(range(1, MOST_SPLITS + 1), key=kept)

@@ -44,11 +44,6 @@ class GaussianTable:
             )
         whole_number(self.threshold, "threshold", 1, _MAX_THRESHOLD)
 
-    @property
-    def length(self) -> int:
-        """The number of entries."""
-        return 2 * self.threshold - 1
-
     def table(self) -> NoiseTable:
         """Its table: weights rounded down, what is left of 2^128 in the centre."""
         growth, _ = exponential_bounds(1 / (2 * self.sigma**2), _BITS)

@@ -111,11 +111,12 @@ class Simulated(NamedTuple):
     def mean_transitions(self, activities: int) -> Floats:
         """Transitions by cell, flattened, per trace: normalised exactly as the measured ones are."""
         transitions = Transitions.of(self.codes, self.lengths, activities)
-        scale = 1 / np.sqrt(np.maximum(transitions.squared_norms(), 1))
-        sums = np.bincount(
-            transitions.cell, scale[transitions.owner], states(activities) ** 2
-        )  # in floats: nothing is true
-        return sums / len(self.lengths)
+        return np.bincount(transitions.cell, _shares_of(transitions), states(activities) ** 2) / len(self.lengths)
+
+
+def _shares_of(transitions: Transitions) -> Floats:
+    """What every transition adds, so that those of a trace have a norm of 1: in floats, as nothing is true."""
+    return np.asarray(1 / np.sqrt(np.maximum(transitions.squared_norms(), 1)))[transitions.owner]
 
 
 def simulate(chain: Chain, tilt: Tilt, longest: int, number: int, random: Random) -> Simulated:
@@ -310,14 +311,13 @@ def reweighted(pool: Simulated, chain: Chain, lengths: Lengths, length_deviation
     transitions = Transitions.of(pool.codes, pool.lengths, chain.activities)
     kept = chain.targets.ravel()[transitions.cell] > 0
     cells, column = np.unique(transitions.cell[kept], return_inverse=True)
-    scale = 1 / np.sqrt(np.maximum(transitions.squared_norms(), 1))
     owner = np.concatenate([transitions.owner[kept], np.arange(len(bucket))])
     column = np.concatenate([column, len(cells) + bucket])
     cases = max(lengths.cases, 1.0)
     by_length = np.bincount(bucket, raked, BUCKETS)
     spread = np.concatenate([np.full(len(cells), chain.deviation), np.full(BUCKETS, length_deviation)])
     target = np.concatenate([chain.targets.ravel()[cells], cases * by_length]) / spread
-    value = np.concatenate([scale[transitions.owner[kept]], np.ones(len(bucket))]) / spread[column]
+    value = np.concatenate([_shares_of(transitions)[kept], np.ones(len(bucket))]) / spread[column]
 
     def tilted(point: Floats) -> Floats:
         return np.bincount(owner, value * point[column], len(bucket)) / CLOSENESS

@@ -16,12 +16,12 @@ import numpy as np
 
 from ..errors import VerificationError
 from .branch import branches
+from .guarantee import MAX_CASES
 from .normal import gaussian_delta, mu_above, tail_bounds
 from .samplers import Booleans, Integers, RandomBytes, discrete_gaussian
 from .stages import SMOOTHING_DELTA, STANDARD_DEVIATION, Calibration, Group, Selection, Stage, revealed
 
 _MAX_STAGES = 1000
-_MAX_CASES = 1000
 _MAX_CONTRIBUTION = 1 << 26  # sums over 10^11 cases fit into 64 bits
 
 
@@ -147,7 +147,7 @@ def _check_form(calibration: Calibration) -> None:
     stages = calibration.stages
     if not 0 < len(stages) <= _MAX_STAGES or len({stage.name for stage in stages}) < len(stages):
         raise VerificationError("the stages must have unique names, and there must be at most 1,000 of them")
-    if not 1 <= calibration.max_cases <= _MAX_CASES or calibration.epsilon <= 0 or not 0 < calibration.delta < 1:
+    if not 1 <= calibration.max_cases <= MAX_CASES or calibration.epsilon <= 0 or not 0 < calibration.delta < 1:
         raise VerificationError("epsilon, delta or max_cases is out of range")
     for stage in stages:
         if not 1 <= stage.contribution < _MAX_CONTRIBUTION:
