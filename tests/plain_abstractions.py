@@ -16,9 +16,21 @@ def _firsts(events: list[Event]) -> list[Event]:
     return [event for place, event in enumerate(events) if event[0] not in {name for name, _ in events[:place]}]
 
 
+def _without_loops(events: list[Event]) -> list[Event]:
+    left: list[Event] = []
+    for event in events:
+        left.append(event)
+        names = [name for name, _ in left]
+        sizes = range(1, len(left) // 2 + 1)
+        size = next((size for size in sizes if names[-size:] == names[-2 * size : -size]), 0)
+        del left[len(left) - size :]
+    return left
+
+
 GROUPS = {"a": "é", "b": "group", "B": "group"}
 STEPS: dict[str, tuple[Any, Callable[[list[Event]], list[Event]]]] = {
     "fold": ("fold", _folded),
+    "loops": ("loops", _without_loops),
     "first": ("first", _firsts),
     "prefix": ("prefix:2", lambda events: events[:2]),
     "suffix": ("suffix:3", lambda events: events[-3:]),

@@ -259,6 +259,9 @@ def outcome_of(request: Request, watch: Watch | None = None) -> Outcome:
 
 def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:
     """Build the reading from the options of a call; setting both is refused, because either could be meant."""
+    for name in options:
+        if name not in ReadingOptions.__annotations__:
+            raise TypeError(f"{name} is not an option; available: {', '.join(ReadingOptions.__annotations__)}")
     if reading is not None and not isinstance(reading, Reading):
         raise ParameterError(f"reading is {shown(reading)}; use Reading(...)", field="reading")
     stated = {name: value for name, value in options.items() if value is not None}

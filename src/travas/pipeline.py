@@ -71,6 +71,17 @@ _CHOICES = {
     "times": TimesRule,
     "frequencies": Frequencies,
 }
+_TYPES: dict[str, tuple[Any, str]] = {
+    "mechanism": (Mechanism, "a mechanism such as Optimal(epsilon=1, delta='1e-6')"),
+    "reading": (Reading, "Reading(...)"),
+    "output": (Path | None, "Path(...)"),
+    "ledger": (Ledger | None, "Ledger(path)"),
+    "dataset": (str | None, "the name of a data set"),
+    "policy": (Policy | None, "Policy.load(path)"),
+    "approval": (Approval, "Approval(reason, signed_off_by)"),
+    "about": (tuple, "a tuple of lines"),
+}
+"""The types of other fields, and what to use instead of another one."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +124,9 @@ class Request:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             check_choice(getattr(self, name), choices, name)
-        if not isinstance(self.mechanism, Mechanism):
-            words = f"mechanism is {shown(self.mechanism)}; use a mechanism such as Optimal(epsilon=1, delta='1e-6')"
-            raise ParameterError(words, field="mechanism")
+        for name, (types, example) in _TYPES.items():
+            if not isinstance(value := getattr(self, name), types):
+                raise ParameterError(f"{name} is {shown(value)}; use {example}", field=name)
         if kind_of(self.mechanism) != "variants":  # its numbers are generated, or have their own intervals
             object.__setattr__(self, "frequencies", "noisy")
         unit = self.source.unit if isinstance(self.source, Log) else self.reading.privacy_unit

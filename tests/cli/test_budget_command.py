@@ -47,12 +47,24 @@ def test_planning_on_the_command_line(travas: Run) -> None:
         (" x", "--epsilon", 1, "--delta", 0), ("x", "--epsilon", 0, "--delta", 0), ("x", "--epsilon", 1),
         ("x", "--epsilon", 1, "--delta", 0, "--composition", "wishful"), ("x", "--no-limit", "--epsilon", 1),
         ("x", "--epsilon", 1, "--delta", 0, "--unit-columns", "p"), ("x", "--unit-name", "patient"),
+        ("x", "--epsilon", 1, "--delta", 0, "--unit-name", "case"), ("x", "--epsilon", 1, "--delta", 0, "--unit-name", ""),
     ],
 )  # fmt: skip
 def test_inconsistent_budgets_are_refused(words: tuple[object, ...], travas: Run, ledger_path: Path) -> None:
     ran = travas("budget", "create", *words)
     assert ran.code == 2 and len(ran.err.splitlines()) == 1
     assert not ledger_path.exists() or Ledger(ledger_path).accounts() == []
+
+
+def test_a_policy_may_allow_nothing_in_a_year(travas: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = ("epsilon_per_year", "delta_per_year")
+    (tmp_path / "policy.toml").write_text(
+        "".join(f"[rules.{name}]\nat_most = 0\nbecause = 'a freeze'\n" for name in rules)
+    )
+    monkeypatch.setenv("TRAVAS_POLICY", str(tmp_path / "policy.toml"))
+    assert travas("budget", "create", "study", "--no-limit").code == 0
+    [account] = json.loads(travas("budget", "show", "--json").out)["accounts"]
+    assert account["left_this_year"] == {"epsilon": "0", "delta": "0"}
 
 
 def test_what_a_release_without_an_established_guarantee_cost_is_not_known(

@@ -49,3 +49,13 @@ def test_the_ledger_is_not_an_output(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is the ledger"):
         check_not_input(tmp_path / "ledger.json", None, tmp_path / "ledger.json")
     check_not_input(tmp_path / "other.json", None, tmp_path / "ledger.json")
+
+
+def test_a_link_in_a_glob_or_folder_leads_to_an_input(logs: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.csv"
+    outside.write_text(ROWS)
+    (logs / "linked.csv").symlink_to(outside)
+    for log in (logs, logs / "*.csv"):
+        with pytest.raises(OutputError, match="is a file of the log"):
+            check_not_input(outside, log)
+        check_not_input(tmp_path / "out.csv", log)

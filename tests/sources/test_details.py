@@ -160,6 +160,14 @@ def test_in_the_order_of_the_file_the_first_value_counts() -> None:
     assert totals_of(table.reverse(), Reading(order="file", details=details)).value_sums(question) == {"desk": 1}
 
 
+def test_an_event_that_is_dropped_as_a_duplicate_keeps_its_attributes_of_the_case() -> None:
+    table = frame(["2024-01-01"] * 2, None, channel=[None, "web"]).with_columns(activity=pl.lit("a"))
+    reading = Reading(details=Details(columns=(DetailColumn("channel"),)), duplicate_events="drop")
+    assert dict(read(table, reading).items()) == {("a",): 1}
+    question = q.AttributeValues(attribute="channel", contribution=1)
+    assert totals_of(table, reading).value_sums(question) == {"web": 1}
+
+
 REFUSED: dict[str, tuple[Any, Reading, str]] = {
     "numbers as times": (frame([1, 2]), TIMES, "'timestamp' has type Int64, whose values are not dates or timestamps"),
     "unknown attribute": (

@@ -371,6 +371,13 @@ def check_name(name: str, field: str = "dataset") -> str:
     return composed
 
 
+def check_unit_name(name: str) -> str:
+    """Check what the persons of a data set are called."""
+    if name == "case":
+        raise ParameterError("unit_name is 'case', which needs no name; use the noun for a person", field="unit_name")
+    return check_name(name, "unit_name")
+
+
 def comparable(dataset: str) -> str:
     """Return a form in which names that differ only in case, width or encoding of accents are equal."""
     return normalize("NFKC", dataset).casefold()

@@ -29,6 +29,7 @@ from .account import (
     Entry,
     UnitName,
     check_name,
+    check_unit_name,
     comparable,
     now,
     readable,
@@ -252,11 +253,7 @@ class Ledger:
         Returns:
             The account.
         """
-        unit, more = check_name(unit_name, "unit_name"), [check_name(name, "columns") for name in columns]
-        if unit == "case":
-            raise ParameterError(
-                "unit_name is 'case', which needs no name; use the noun for a person", field="unit_name"
-            )
+        unit, more = check_unit_name(unit_name), [check_name(name, "columns") for name in columns]
         with self._locked() as ledger:
             book = Book(ledger.records)
             there = book.account(book.name(dataset, self.path))

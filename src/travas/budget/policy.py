@@ -6,7 +6,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import BudgetError, ParameterError, PolicyError, shown
 from ..trusted.numbers import as_text, exact
-from .account import Account, Budget, Entry, now
+from .account import Account, Entry, now
 
 RULES = {
     "epsilon_per_release": "at_most",
@@ -100,7 +100,14 @@ class Policy:
         if path := os.environ.get("TRAVAS_POLICY"):
             return cls.load(Path(path))
         usual = data_directory() / "travas" / "policy.toml"
-        return cls.load(usual) if usual.exists() else None
+        try:
+            present = usual.exists()
+        except OSError as error:  # there may be one: a release without its rules would be against them
+            words = f"cannot determine whether there is a policy ({error.strerror})"
+            raise ParameterError(
+                f"{usual}: {words}; change the permissions of the folder, or set TRAVAS_POLICY", field="policy"
+            ) from None
+        return cls.load(usual) if present else None
 
     @classmethod
     def applying(cls, stated: Policy | None) -> Policy | None:
@@ -183,13 +190,13 @@ def problem_of(rule: PolicyRule, release: Entry, account: Account | None) -> str
 
 def left_this_year(account: Account) -> tuple[Fraction, Fraction] | None:
     """Return what a budget per year and the policy of the organisation leave of this calendar year; None without limits."""
-    budgets = [account.budget] if account.budget is not None and account.budget.span == "year" else []
-    policy = Policy.of_organisation()
-    yearly: dict[str, Any] = {rule.name: rule.value for rule in policy.rules} if policy else {}
+    limits = [account.left] if account.left is not None and account.budget and account.budget.span == "year" else []
+    policy, (epsilon, delta) = Policy.of_organisation(), account.this_year.spent
+    yearly = {rule.name: rule.value for rule in policy.rules if isinstance(rule.value, Fraction)} if policy else {}
     if set(_YEARLY) <= set(yearly):
-        budgets.append(Budget(yearly["epsilon_per_year"], yearly["delta_per_year"], span="year"))
-    lefts = [left for budget in budgets if (left := replace(account, budget=budget).left) is not None]
-    return (min(epsilon for epsilon, _ in lefts), min(delta for _, delta in lefts)) if lefts else None
+        left = yearly["epsilon_per_year"] - epsilon, yearly["delta_per_year"] - delta
+        limits.append((max(left[0], Fraction(0)), max(left[1], Fraction(0))))
+    return (min(pair[0] for pair in limits), min(pair[1] for pair in limits)) if limits else None
 
 
 def data_directory() -> Path:

@@ -41,6 +41,8 @@ def create(
     Examples: travas budget create hospital --epsilon 2 --delta 1e-6 --per-year ·
     travas budget create hospital --unit-name patient --unit-columns Patient --unit-columns Patientennummer
     """
+    from ..budget.account import check_unit_name
+
     limits = {"epsilon", "delta"} & set(project.values)
     if no_limit and (limits or per_year):
         raise ParameterError("--no-limit cannot be combined with a budget; use one or the other")
@@ -48,6 +50,8 @@ def create(
         raise ParameterError("--unit-columns requires --unit-name; also set --unit-name")
     if not (limits or no_limit or unit_name):
         raise ParameterError("a budget needs --epsilon and --delta; to record releases without a limit, set --no-limit")
+    if unit_name is not None:
+        check_unit_name(unit_name)  # before the budget, which cannot be changed
     ledger = project.ledger() if limits or no_limit else existing_ledger(project)
     if no_limit:
         account = ledger.create_account(name)

@@ -87,6 +87,39 @@ def _fold(flat: FlatLog, _: None) -> FlatLog:
     return flat.where(kept)
 
 
+def _loops(flat: FlatLog, _: None) -> FlatLog:
+    """Immediate repetitions of a block of activities count once, shortest blocks first, from left to right."""
+    ends = np.cumsum(flat.lengths)
+    repeats = np.flatnonzero(_first(flat, None).lengths < flat.lengths)  # only these can have loops
+    codes, kept = flat.codes.tolist(), bytearray(b"\1") * len(flat.codes)
+    for start, end in zip((ends - flat.lengths)[repeats].tolist(), ends[repeats].tolist(), strict=True):
+        _drop_loops(codes, start, end, kept)
+    return flat.where(np.frombuffer(kept, dtype=bool))
+
+
+def _drop_loops(codes: list[int], start: int, end: int, kept: bytearray) -> None:
+    """Process one trace: whenever it ends in a repeated block, the second copy is removed."""
+    left: list[int] = []  # remaining activities, with their indexes in `origins`
+    origins: list[int] = []
+    before: dict[int, list[int]] = {}  # the indexes of each activity in `left`
+    for index in range(start, end):
+        again = before.setdefault(codes[index], [])
+        again.append(len(left))
+        left.append(codes[index])
+        origins.append(index)
+        for other in reversed(again[:-1]):
+            size = len(left) - 1 - other
+            if 2 * size > len(left):
+                break
+            if left[-size:] == left[-2 * size : -size]:
+                for removed in left[-size:]:
+                    before[removed].pop()
+                for removed in origins[-size:]:
+                    kept[removed] = 0
+                del left[-size:], origins[-size:]
+                break
+
+
 def _first(flat: FlatLog, _: None) -> FlatLog:
     """The first occurrence of every activity, in order."""
     first = np.unique(flat.rows() * len(flat.alphabet) + flat.codes, return_index=True)[1]
@@ -146,6 +179,7 @@ def _one_column(flat: FlatLog) -> list[str]:
 
 STEPS: dict[str, tuple[Literal["", "n", "FILE"], Callable[[FlatLog, Any], FlatLog]]] = {
     "fold": ("", _fold),
+    "loops": ("", _loops),
     "first": ("", _first),
     "prefix": ("n", _prefix),
     "suffix": ("n", _suffix),

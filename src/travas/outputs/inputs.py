@@ -14,13 +14,18 @@ from .readme_file import release_files
 
 
 def check_not_input(output: Path, log: str | Path | None, ledger: Path | None = None) -> None:
-    """Raise OutputError if a release, or a file beside it, would overwrite one of its inputs or become part of the log."""
+    """Raise OutputError if a release, or a file beside it, would overwrite one of its inputs or become part of the log.
+
+    Links are followed, also inside folders.
+    """
     targets = release_files(output, "synthetic log")[::-1]
     if log is not None:
         check_not_same(targets, [Path(log)], "the log itself")
         for target in targets:
             if _is_part(target, Path(log)):
                 raise OutputError(f"{target}: would become part of the log {str(log)!r}; use another", field="output")
+        if any(map(os.path.lexists, targets)):
+            check_not_same(targets, _files_of(Path(log)), "a file of the log")
     if ledger is not None:
         check_not_same(targets, [ledger], "the ledger")
 
@@ -37,6 +42,13 @@ def _is_same(target: Path, file: Path) -> bool:
     with suppress(OSError, ValueError):
         return target.samefile(file)
     return target.absolute() == file.absolute()
+
+
+def _files_of(log: Path) -> list[Path]:
+    """What a folder contains or a glob matches."""
+    with suppress(OSError, ValueError):
+        return list(log.rglob("*") if os.path.lexists(log) else matches_of(log))
+    return []
 
 
 def _is_part(target: Path, log: Path) -> bool:

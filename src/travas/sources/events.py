@@ -311,11 +311,10 @@ class _Frame:
         of_events = [role for each, role, _ in columns.attributes if each.of == "event"]
         lists = cs.by_name(*columns.parts, *of_events, _MOMENT, _AWARE, _SERVICE, require_all=False)
         firsts = [pl.col(role).drop_nulls().first() for each, role, _ in columns.attributes if each.of == "case"]
-        read = events
+        counted = lists.to_physical()  # Polars cannot group by lists of categoricals and something else
         if self.reading.duplicate_events == "drop":
-            read = events.unique([_CASE, TIME, *columns.parts], keep="first", maintain_order=True)
-        # Polars cannot group by lists of categoricals and something else
-        cases = read.lazy().group_by(_CASE).agg(lists.to_physical(), *firsts)
+            counted = counted.filter(pl.struct(TIME, *columns.parts).is_first_distinct())
+        cases = events.lazy().group_by(_CASE).agg(counted, *firsts)
         if columns.unit is not None:
             cases = cases.join(self._owners(events).lazy(), on=_CASE)
         return cases.drop(_CASE).collect()
@@ -329,7 +328,8 @@ class _Frame:
             keys += _tie_keys(events[_TIE].dtype)
         starts = [~pl.col(_IS_START)] if _IS_START in events.columns else []  # before ends
         values = [pl.col(role).cast(pl.String) for _, role, _ in self.columns.attributes]
-        return [*keys, pl.col(*self.columns.parts).cast(pl.String), *starts, *values]
+        zones = [pl.col(_AWARE)] if _AWARE in events.columns else []
+        return [*keys, pl.col(*self.columns.parts).cast(pl.String), *starts, *zones, *values]
 
 
 def _tie_keys(kind: pl.DataType) -> list[pl.Expr]:
