@@ -63,7 +63,7 @@ def test_a_policy_may_allow_nothing_in_a_year(travas: Run, tmp_path: Path, monke
     )
     monkeypatch.setenv("TRAVAS_POLICY", str(tmp_path / "policy.toml"))
     assert travas("budget", "create", "study", "--no-limit").code == 0
-    [account] = json.loads(travas("budget", "show", "--json").out)["accounts"]
+    [account] = json.loads(travas("budget", "show", "--json").out)["datasets"]
     assert account["left_this_year"] == {"epsilon": "0", "delta": "0"}
 
 
