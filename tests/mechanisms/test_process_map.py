@@ -15,6 +15,7 @@ from small_synthesis import SMALL, norm_squared
 
 from exact_losses import is_standard_normal
 from travas import Log, ParameterError, Standing
+from travas.evaluation.forecast import outlook
 from travas.log.traces import Trace
 from travas.mechanisms import mechanism
 from travas.mechanisms.gaussian import MOST_ACTIVITIES, MOST_KEYS
@@ -235,6 +236,7 @@ def test_a_public_alphabet_is_used_as_it_is() -> None:
     made = released(process_map("1", "1e-6", alphabet=["b", "a", "never"]), {tuple("abc"): 4000})
     assert [activity.activity for activity in made.activities] == ["a", "b", "never"]
     assert made.measurements.activity_sums == {}
+    assert "3 public activities" in outlook(process_map(alphabet=["b", "a", "never"]))[0]
     with pytest.raises(ParameterError, match="2 columns"):
         process_map(alphabet=["a"]).release(Log.from_mapping({(("a", "b"),): 3}))
 

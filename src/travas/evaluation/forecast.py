@@ -238,12 +238,18 @@ def enough_cases(rule: Mechanism) -> int:
 
 def _map_facts(rule: ProcessMap) -> tuple[str, ...]:
     """The noise of pairs, and how many cases an activity and a pair need."""
-    stage = rule.noise.stage(ACTIVITIES)
-    alone = stage.threshold / stage.contribution
+    if rule.alphabet is not None:
+        activities = f"the {len(rule.alphabet):,} public activities have their own nodes; all others are one node"
+    else:
+        stage = rule.noise.stage(ACTIVITIES)
+        alone = stage.threshold / stage.contribution
+        activities = (
+            f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
+            f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node"
+        )
     noise = _pair_noise(rule)
     return (
-        f"an activity has its own node with about {alone:,.0f} cases that have no other activity, and with "
-        f"{alone * math.sqrt(DISTINCT_PAIRS):,.0f} that have {DISTINCT_PAIRS}; all others are one node",
+        activities,
         f"noise of {noise:,.1f} cases on a pair if cases have up to {DISTINCT_PAIRS} different pairs",
         f"about one false pair; with few activities, a pair of {LEAST_CUT * noise:,.0f} cases or more stands out from the "
         "noise",
