@@ -85,6 +85,8 @@ def test_an_empty_released_log() -> None:
     assert relative_log_similarity(original, {}) == 0
     assert absolute_log_difference(original, {}) == 8
     assert absolute_log_difference(original, {}, "penalty") == 50
+    with pytest.raises(ParameterError, match="buffer is 'x'; use one of length, penalty"):
+        absolute_log_difference(original, {}, "x")  # type: ignore[arg-type]
     assert metrics.total_variation_distance(original, {}) == 1
     assert metrics.case_coverage(original, {}) == 0
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LogError, MissingExtraError
+from ..errors import LogError, MissingExtraError, check_choice
 from ..log.traces import Activity, Trace
 from ..sources.engine import read
 from ..trusted.samplers import Floats
@@ -51,6 +51,7 @@ def absolute_log_difference(original: Any, released: Any, buffer: Buffer = "leng
     Equal variants are matched first. Extra cases of one log flow into a buffer, at the cost of their length (`length`,
     the supplement of the paper), or of the largest remaining edit distance + 10 (`penalty`, the reference code).
     """
+    check_choice(buffer, Buffer, "buffer")
     before, after = both(original, released)
     more, less = Counter(before) - Counter(after), Counter(after) - Counter(before)
     if sum(more.values()) < sum(less.values()):
