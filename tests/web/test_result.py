@@ -11,7 +11,6 @@ import pytest
 from archived import KINDS, Bench, bench, releases
 
 import travas
-from travas.report.view import covering
 from travas.web.releases import VIEW, Record, finish
 from travas.web.result import PANELS
 
@@ -57,6 +56,11 @@ def test_the_map_and_the_numbers_are_those_of_the_release(bench: Bench, releases
     assert started == sum(release.counts)
     assert {"sex", "age"} == {attribute["name"] for attribute in view["attributes"]}
     assert sum(share for _, share, _ in view["times"]["arrivals"]["bars"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("typed", ["", "abc", "²", "9" * 5000])
+def test_any_share_of_the_cases_can_be_asked_for(bench: Bench, releases: dict[str, Record], typed: str) -> None:
+    assert "variants" in bench.page(f"/result/{releases['variants'].id}/variants?coverage={typed}")
 
 
 def test_names_of_activities_are_text(bench: Bench, tmp_path: Path) -> None:

@@ -76,7 +76,8 @@ def covering(content: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, 
     rows, names, total = content["rows"], content["names"], content["total"] or 1
     sums = list(accumulate(row["cases"] for row in rows))
     most = int(100 * sums[-1] / total) if sums else 0
-    coverage = min(int(query.get("coverage", _COVERED)), most)
+    asked = query.get("coverage", "")
+    coverage = min(int(asked[:9]) if asked.isdecimal() else _COVERED, most)
     needed = next((index + 1 for index, covered in enumerate(sums) if covered >= coverage / 100 * total), len(rows))
     searched = query.get("search", "").strip()[:100]
     wanted = {code for code, name in enumerate(names) if searched.casefold() in name.casefold()}
