@@ -27,6 +27,14 @@ def test_our_zip_is_verified_and_shown(bench: Bench, releases: dict[str, Record]
     assert bool(found["notes"]) == (kind == "process map")  # its table has the digest alone
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_details_of_every_kind_are_shown(bench: Bench, releases: dict[str, Record], kind: str) -> None:
+    path = bundle(bench, releases[kind])
+    address = bench.browser.post("/check", files=[("files", (path.name, path.read_bytes()))]).headers["location"]
+    bench.wait()
+    assert "What it protects" in bench.page(f"{address}/details")
+
+
 def test_the_page_shows_the_seal_and_the_reader_s_view(bench: Bench, releases: dict[str, Record]) -> None:
     path = bundle(bench, releases["synthetic log"])
     answer = bench.browser.post("/check", files=[("files", (path.name, path.read_bytes()))])
