@@ -83,6 +83,13 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
+def test_values_do_not_control_the_terminal(tmp_path: Path, travas: Run) -> None:
+    log = tmp_path / "values.csv"
+    log.write_text("case,activity,sex\n" + "".join(f"{n},a,\x1b]0;title\n" for n in range(3000)))
+    ran = travas("synthesize", log, *PARAMETERS, "--order", "file", "--attributes", "sex", "-o", tmp_path / "s.json")
+    assert ran.code == 0 and "\ufffd]0;title" in ran.out and "\x1b" not in ran.out
+
+
 def test_times_that_are_asked_for_must_be_there(tmp_path: Path, travas: Run, ledger_path: Path) -> None:
     path = tmp_path / "untimed.csv"
     timed_frame(50).drop("timestamp").write_csv(path)

@@ -46,11 +46,13 @@ def answer(as_json: bool, facts: Mapping[str, Any], *parts: Table | str) -> None
 def _print_table(content: Table) -> None:
     from rich.table import Table as Grid
 
+    from ..plots.svg import printable
+
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(content.head), header_style="bold")
     for number, name in enumerate(content.head or ("", "", "")):
         grid.add_column(name, style="" if number else "dim", no_wrap=not number, overflow="fold")
     for row in content.rows:
-        grid.add_row(*row)
+        grid.add_row(*map(printable, row))  # they may have names and values of the log
     out = console()
     if content.title:
         out.print(content.title, style=f"bold {content.colour}")
