@@ -66,6 +66,8 @@ def test_the_log_itself_is_never_the_output(travas: Run, small_csv: Path) -> Non
         (("verify", "out.guarantee.json", "--epsilon", 1), "remove epsilon"),
         (("verify",), "nothing to verify"),
         (("forecast", *SIGNED, "--mechanism", "ladder"), "remove the mechanism"),
+        (("forecast", *SIGNED, "--case", "id"), "case requires a log"),
+        (("synthesize", "no-log.csv", *SIGNED, "-o", "out.json", "--set", "shares=times=1"), "has no option shares"),
         (("anonymize", "no-log.csv", *SIGNED, "-o", "out.json", "--stated-cases", "0"), "(option --stated-cases)"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",

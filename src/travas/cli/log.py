@@ -47,6 +47,8 @@ def forecast(
 
     cases = project.stated_cases
     if log is None:
+        for name in {*project.values} & {*READING} - {"unit", "max_cases"}:
+            raise ParameterError(f"{name} requires a log; pass one, or remove {name}", field=name)
         if {*project.values} & {*names_of("mechanism", "rules")}:
             raise ParameterError("kinds of release are compared with default options; remove the mechanism")
         if abstractions or not (epsilon and delta and len(epsilon) == len(delta) == 1):
