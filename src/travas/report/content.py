@@ -1,7 +1,4 @@
-"""The content of a report, from public files and the ledger. The layout is in document.py and the template.
-
-Schema of the machine-readable block: docs/report.md.
-"""
+"""The content of a report, from public files and the ledger. The layout is in document.py and the template."""
 
 from __future__ import annotations
 
