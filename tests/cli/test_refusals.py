@@ -100,3 +100,5 @@ def test_help_all_shows_what_help_leaves_out(travas: Run) -> None:
     assert "--minimum-cases" not in travas("anonymize", "--help").out
     ran = travas("anonymize", "--help-all")
     assert ran.code == 0 and "--minimum-cases" in ran.out
+    for words in ((), ("anonymize",), ("budget",), ("budget", "create")):
+        assert "<bool>" not in travas(*words, "--help").out

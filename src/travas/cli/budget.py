@@ -8,19 +8,19 @@ import typer
 
 from ..errors import LedgerError, ParameterError, number_of
 from .console import Table, answer, progress
-from .options import AS_JSON, arg, flag, opt, with_settings
+from .options import AS_JSON, HelpfulCommand, HelpfulGroup, arg, flag, opt, with_settings
 
 if TYPE_CHECKING:
     from ..budget.account import Account, CompositionRule
     from ..budget.ledger import Ledger
     from ..settings.project import Project
 
-app = typer.Typer(no_args_is_help=True, help="Manage budgets of data sets and show what was spent.")
+app = typer.Typer(cls=HelpfulGroup, no_args_is_help=True, help="Manage budgets of data sets and show what was spent.")
 _COLUMNS = ("number", "time", "dataset", "mechanism", "epsilon", "delta", "unit", "case", "period", "standing")
 """The columns of the history of charges."""
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 @with_settings(("epsilon", "delta", "ledger"), ("epsilon", "delta", "ledger"), file=False)
 def create(
     name: str = arg("NAME", "The name of the data set, as used with --dataset."),
@@ -68,7 +68,7 @@ def create(
     _print_accounts([account], as_json)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 @with_settings(("ledger",), ("ledger",), file=False)
 def show(
     name: str | None = arg("NAME", "Only this data set.", None),
@@ -98,7 +98,7 @@ def show(
     answer(as_json, {"charges": charges}, Table("", rows, head=("", *columns[1:])))
 
 
-@app.command("plan")
+@app.command("plan", cls=HelpfulCommand)
 @with_settings(("epsilon", "delta"), ("epsilon", "delta"), file=False)
 def plan_releases(
     releases: int = opt("Number of planned releases.", "NUMBER", default=...),

@@ -27,7 +27,7 @@ from ..errors import (
 from . import check, log, project, release, tools
 from .budget import app as budget_app
 from .console import print_json
-from .options import flag
+from .options import HelpfulCommand, HelpfulGroup, flag
 
 INTERRUPTED = 130
 
@@ -45,6 +45,7 @@ EXIT_CODES = f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in C
 
 app = typer.Typer(
     name="travas",
+    cls=HelpfulGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -65,7 +66,7 @@ _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 for _panel, _commands in _PANELS.items():
     for _each in _commands:
         _name = "map" if _each is release.process_map else None
-        app.command(_name, epilog=EXIT_CODES, rich_help_panel=_panel)(_each)
+        app.command(_name, cls=HelpfulCommand, epilog=EXIT_CODES, rich_help_panel=_panel)(_each)
 app.add_typer(budget_app, name="budget", rich_help_panel="Release")
 
 

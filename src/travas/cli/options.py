@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ..errors import ParameterError, shown
 from ..settings.table import SETTINGS, Section, Setting, setting
@@ -31,7 +31,7 @@ def opt(about: str, metavar: str | None = None, *names: str, default: Any = None
 
 def flag(about: str, name: str, hidden: bool = False, callback: Any = None) -> Any:
     """An option without a value. One with a callback answers before others are looked at."""
-    return typer.Option(False, name, help=about, metavar="", hidden=hidden, callback=callback, is_eager=bool(callback))
+    return typer.Option(False, name, help=about, hidden=hidden, callback=callback, is_eager=bool(callback))
 
 
 LOG = arg(
@@ -153,3 +153,22 @@ def here(project: Project, stated: Mapping[str, Any]) -> Project:
     from ..settings.project import Project
 
     return project.with_values(Project().with_values(stated).moved(project.home).values)
+
+
+class _WithoutFlagTypes:
+    """Shows flags, `--help` included, without `<bool>`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in parameters:
+            if isinstance(each, TyperOption) and each.is_flag:
+                each.metavar = ""
+        return parameters
+
+
+class HelpfulCommand(_WithoutFlagTypes, TyperCommand):
+    """A command."""
+
+
+class HelpfulGroup(_WithoutFlagTypes, TyperGroup):
+    """A group of commands."""
