@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, get_args
@@ -268,6 +268,14 @@ def check_choice(value: object, choices: Any, field: str) -> None:
     names = get_args(choices) or tuple(choices)
     if not isinstance(value, str) or value not in names:
         raise ParameterError(f"{field} is {shown(value)}; use one of {', '.join(names)}", field=field)
+
+
+def checked_items(field: str, values: Any, kind: type[Any], example: str) -> tuple[Any, ...]:
+    """Return the items of a list, or of anything else that can be iterated once."""
+    items = () if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
+    if not items or not all(isinstance(item, kind) for item in items):
+        raise ParameterError(f"{field} is {shown(values)}; use {example}", field=field)
+    return items
 
 
 def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:

@@ -11,8 +11,8 @@ from .log.questions import SERVICE
 from .log.rules import Rules
 from .mechanisms.ladder import generalises
 from .mechanisms.mechanism import Mechanism, tables_of
-from .releases.estimate import Estimate
-from .releases.release import Kind, counted_of, details_of, kind_of, name_of
+from .releases.estimate import Estimate, KeepCurve, keep_curve_of
+from .releases.release import Kind, count_noun, counted_of, details_of, kind_of, name_of
 from .trusted.guarantee import Counted, Guarantee, PrivacyUnit
 from .trusted.numbers import as_text, whole_number
 from .trusted.stages import STANDARD_DEVIATION
@@ -144,6 +144,11 @@ def of_epsilon(epsilon: Fraction, delta: Fraction, unit: str) -> str:
     )
 
 
+def of_half(curve: KeepCurve, noun: str) -> str:
+    """Explain a keep curve, without a full stop."""
+    return f"a variant needs {curve.first_above(HALF):,} {noun} to be released with a probability above 50 %"
+
+
 def numbers(epsilon: Fraction, delta: Fraction) -> str:
     """Format ε and δ, such as `ε = 1, δ = 1e-6`."""
     return f"ε = {as_text(epsilon)}, δ = {as_text(delta)}"
@@ -265,9 +270,12 @@ def of_emptiness(variants: int, mechanism: Mechanism, estimate: Estimate | None)
         if generalises(mechanism)
         else "use a ladder, which generalises rare variants"
     )
+    few, curve = "With these parameters, only what many cases have in common is released", keep_curve_of(mechanism)
+    if curve is not None and not curve.rungs:
+        few = f"At this ε and δ {of_half(curve, count_noun(mechanism))}"
     return (
-        f"{first} With these parameters, only what many cases have in common is released. To release more: {more}; use a "
-        "larger ε; or use an abstraction that makes variants more alike. Every further release is charged.",
+        f"{first} {few}. To release more: {more}; use a larger ε; or use an abstraction that makes variants more alike. "
+        "Every further release is charged.",
     )
 
 

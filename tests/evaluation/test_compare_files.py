@@ -31,6 +31,12 @@ def test_a_comparison_states_which_counts_it_used(frequencies: Any, tmp_path: Pa
     assert package.compare(LOG, LOG, ["case_coverage"]).frequencies == ""
 
 
+@pytest.mark.parametrize("metrics", [5, "case_coverage", [5]])
+def test_what_is_no_list_of_metrics_is_refused(metrics: Any) -> None:
+    with pytest.raises(package.ParameterError, match=r"metrics is .*; use a list of names"):
+        package.compare(LOG, LOG, metrics)
+
+
 def test_two_halves_of_the_original_are_the_floor(tmp_path: Path) -> None:
     """Another sample of the same process differs by as much: without it, numbers cannot be judged."""
     frequent = {("a", "b"): 6000, ("a", "c"): 3000, ("b",): 1000}

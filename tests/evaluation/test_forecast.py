@@ -4,11 +4,14 @@ import json
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
+from travas import ParameterError
 from travas.evaluation.forecast import LOOKING, forecast
 from travas.log.abstraction import Abstraction
 from travas.mechanisms.selection import Optimal
@@ -42,6 +45,12 @@ def test_the_expectation_is_that_of_an_enumeration(log: dict[tuple[str, ...], in
     abstraction = Abstraction.parse(text)
     [cell] = forecast(log, [rule], text).cells
     assert (cell.cases, cell.variants) == enumerated(rule, log, abstraction)
+
+
+@pytest.mark.parametrize("rules", [Optimal(1, "1e-6"), ["optimal"], []])
+def test_what_is_no_list_of_mechanisms_is_refused(rules: Any) -> None:
+    with pytest.raises(ParameterError, match="mechanisms is .*; use a list such as"):
+        forecast({("a",): 1}, rules)
 
 
 def test_the_command_line_without_a_log(travas: Run) -> None:

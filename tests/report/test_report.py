@@ -22,6 +22,7 @@ from travas.mechanisms import MECHANISMS, mechanism, registry
 from travas.mechanisms import mechanism as by_name
 from travas.pipeline import Request, run
 from travas.report.content import read_content
+from travas.report.decision import decision_on
 from travas.trusted.samplers import Seeded
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&amp;\x07"
@@ -43,6 +44,11 @@ def made(
     path = tmp_path / f"release{suffix}"
     anonymize(LOG, mechanism(name, 1, "1e-6", **options), frequencies=frequencies).write(path)
     return Path(f"{path}.guarantee.json"), path
+
+
+def test_an_empty_release_says_how_many_cases_a_variant_needs() -> None:
+    [warning] = decision_on(anonymize({("a",): 1}, epsilon=1, delta="1e-6")).warnings
+    assert "At this ε and δ a variant needs 14 cases to be released with a probability above 50 %." in warning
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

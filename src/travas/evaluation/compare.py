@@ -13,7 +13,7 @@ from typing import Any, Literal
 import attrs
 import numpy as np
 
-from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, confidential_repr, number_of, shown
+from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, checked_items, confidential_repr, number_of, shown
 from ..log.abstraction import FULL
 from ..log.log import Log
 from ..log.questions import NO_DETAILS, Details
@@ -236,7 +236,8 @@ def compare(
         ParameterError: A metric does not exist, or has no meaning for a process map.
         LogError: One of the logs cannot be read.
     """
-    names = None if metrics is None else tuple(metrics)
+    example = "a list of names, such as ['case_coverage']"
+    names = None if metrics is None else checked_items("metrics", metrics, str, example)
     for name in names or ():
         find_metric(name)
     made = _Released.of(released)

@@ -15,8 +15,8 @@ from typing import Any, Literal, cast
 
 import attrs
 
-from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, confidential_repr, naming
-from ..explain import HALF, check_stated_cases
+from ..errors import CONFIDENTIAL_HEADING, LogError, ParameterError, checked_items, confidential_repr, naming
+from ..explain import HALF, check_stated_cases, of_half
 from ..log.abstraction import Abstraction, parse_ladder
 from ..log.log import Log
 from ..log.options import Attribute, Times
@@ -99,7 +99,7 @@ def forecast(
     Returns:
         The forecast.
     """
-    rules = tuple(mechanisms)
+    rules = checked_items("mechanisms", mechanisms, Mechanism, "a list such as [Optimal(epsilon=1, delta='1e-6')]")
     for rule in rules:
         _curve(rule)  # raises before the log is read
     with naming("abstractions"):
@@ -174,12 +174,10 @@ def outlook(rule: Mechanism, cases: int | None = None) -> tuple[str, ...]:
     curve = keep_curve_of(rule)
     if curve is None:
         return ()
-    half, always = curve.first_above(HALF), curve.always_kept
+    always = curve.always_kept
     where = f" on {curve.rung}" if curve.rungs else ""
     share = "" if cases is None else f": {always / cases:.2%} of {cases:,} cases"
-    noun = count_noun(rule) + where
-    needs = f"a variant needs {half:,} {noun} to be released with a probability above 50 %"
-    return (f"{needs}, and {always:,} to be always released{share}",)
+    return (f"{of_half(curve, count_noun(rule) + where)}, and {always:,} to be always released{share}",)
 
 
 def in_short(
