@@ -1,9 +1,15 @@
 """Databases: what is read, what is said, what is not, and that nothing is written or left running."""
 
 import json
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import duckdb
@@ -318,3 +324,43 @@ def test_the_guarantee_says_that_a_query_was_used(in_duckdb: Path, tmp_path: Pat
         assert release.guarantee.assumptions == expected
         assert (BY_QUERY in json.loads(Path(f"{out}.guarantee.json").read_text())["assumed_public"]) == bool(expected)
         assert travas("verify", f"{out}.guarantee.json", out).code == 0
+
+
+@pytest.mark.slow
+def test_duckdb_can_be_interrupted(in_duckdb: Path) -> None:
+    slow = "SELECT e.* FROM events e, (SELECT count(*) AS n FROM range(200_000_000_000) t(i) WHERE hash(i) = 0) s"
+    assert dict(read(in_duckdb, TABLE).items()) == EXPECTED  # all is imported
+    Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        read(in_duckdb, Reading(query=slow))
+    assert dict(read(in_duckdb, TABLE).items()) == EXPECTED
+
+
+@pytest.mark.slow
+def test_an_interrupted_query_is_cancelled_on_the_server(server: Postgres, tmp_path: Path) -> None:
+    Ledger.default().create_account("events")
+    slow = f"SELECT e.* FROM ({EVENTS}) AS e, (SELECT pg_sleep(600)) AS s"
+    words = ["anonymize", server.url, "--query", slow, "--dataset", "events", "--epsilon", "1", "--delta", "1e-6"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import travas.cli.main; travas.cli.main.main()", *words, "-o", str(tmp_path / "out.json")],
+        env=os.environ | {"PGPASSWORD": server.password}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND pid <> pg_backend_pid()"
+
+    def wait_for(number: int) -> None:
+        deadline = time.monotonic() + 180  # on a machine with many other tasks, importing alone takes a minute
+        with server.owner() as owner:
+            while owner.execute(running).fetchone() != (number,):
+                assert process.poll() is None or number == 0, process.stderr and process.stderr.read()
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+
+    try:
+        wait_for(1)
+        process.send_signal(signal.SIGINT)
+        _, words_said = process.communicate(timeout=180)
+        assert (process.returncode, words_said) == (130, "travas: interrupted\n")
+        wait_for(0)
+        assert not list(tmp_path.iterdir())
+    finally:
+        process.kill()

@@ -1,11 +1,14 @@
 """Spark: the release is the mechanism's, and of the traces only those released leave the cluster."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import polars as pl
@@ -192,3 +195,20 @@ def test_spark_connect(singletons: Path) -> None:
         command, env={**os.environ, "SPARK_REMOTE": "local[2]"}, capture_output=True, text=True, check=True
     )
     assert ran.stdout.split() == ["pyspark.sql.connect.dataframe", str(SINGLETONS + 1), "True"]
+
+
+SLOW = (  # hours of work, and not a row of it, or the arrays of events would fill the memory
+    "SELECT string(a.id % 9) AS case_id, 'a' AS activity, b.id AS timestamp FROM range(1000000) a, range(1000000) b "
+    "WHERE a.id * b.id = -1"
+)
+
+
+def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
+    jobs = spark.sparkContext.statusTracker()
+    Timer(4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        read("spark:", Reading(query=SLOW))
+    deadline = time.monotonic() + 180
+    while jobs.getActiveJobsIds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

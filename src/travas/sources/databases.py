@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -147,7 +148,7 @@ def _duckdb(path: Path) -> _Connection:
 
     def run(sql: str) -> Rows:
         [statement] = connection.extract_statements(sql)
-        return _arrow(connection.sql(statement).to_arrow_reader(_BATCH))
+        return _arrow(lambda: connection.sql(statement).to_arrow_table(_BATCH), connection.interrupt)
 
     return _Connection("duckdb", run, connection.close)
 
@@ -164,18 +165,35 @@ def _adbc(scheme: str, uri: str) -> _Connection:
         cursor.execute(_READ_ONLY)
 
     def run(sql: str) -> Rows:
-        cursor.execute(sql)
-        return _arrow(cursor.fetch_record_batch())
+        def rows() -> pa.Table:
+            cursor.execute(sql)
+            return cursor.fetch_arrow_table()
+
+        return _arrow(rows, cursor.adbc_cancel)
 
     return _Connection(scheme, run, connection.close)
 
 
-def _arrow(reader: pa.RecordBatchReader) -> Rows:
+def _arrow(fetch: Callable[[], pa.Table], cancel: Callable[[], object]) -> Rows:
+    """Return the rows of a query, which an interrupt cancels: its thread does not notice one."""
+
     def frame(batch: Any) -> pl.DataFrame:
         batch.validate(full=True)  # Polars takes text for valid UTF-8
         return pl.DataFrame(pl.from_arrow(batch))
 
-    return [(field.name, field) for field in reader.schema], map(frame, chain([reader.schema.empty_table()], reader))
+    with ThreadPoolExecutor(1) as thread:
+        rows = thread.submit(fetch)
+        try:
+            while not wait([rows], timeout=0.2).done:
+                pass
+        except KeyboardInterrupt:
+            while not wait([rows], timeout=0.2).done:  # it may not have begun yet
+                cancel()
+            raise
+    table = rows.result()
+    return [(field.name, field) for field in table.schema], map(
+        frame, [table.schema.empty_table(), *table.to_batches()]
+    )
 
 
 def _connect(source: str | Path) -> _Connection:
