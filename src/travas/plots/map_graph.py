@@ -7,7 +7,7 @@ log is interpreted as DOT.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -42,6 +42,7 @@ MOST_ACTIVITIES, MOST_PATHS = 100, 400
 
 NAME_SIZE, NUMBER_SIZE, LABEL_SIZE = 14, 13, 13  # sizes of text; line heights are those plus 3
 _ROOM, _PADDING = 150, 8
+_FAN = 5  # activities beside each other to which the main ways lead from the same one; the next are a row lower
 DOT_HEADER = (
     "digraph { graph [nodesep=0.15 ranksep=0.15 pad=0 margin=0]; "
     'node [shape=box fixedsize=true label=""]; edge [arrowhead=none]; '
@@ -209,6 +210,22 @@ class ProcessGraph:
         return {pair: path.count for pair, path in self.named_paths}
 
     @cached_property
+    def places(self) -> dict[NodeKey, float]:
+        """How far every node is from start (0) to end (1): the mean of its neighbours, weighted by their numbers."""
+        near: defaultdict[NodeKey, list[tuple[NodeKey, float]]] = defaultdict(list)
+        for path in self.paths:
+            if path.before != path.after:
+                near[path.before].append((path.after, path.weight))
+                near[path.after].append((path.before, path.weight))
+        inner = [node.key for node in self.nodes if node.key not in (START, END) and near[node.key]]
+        heights = {node.key: 0.5 for node in self.nodes} | {START: 0.0, END: 1.0}
+        for _ in range(200):
+            for key in inner:
+                total = sum(weight for _, weight in near[key])
+                heights[key] = sum(heights[other] * weight for other, weight in near[key]) / total
+        return heights
+
+    @cached_property
     def _from_start(self) -> dict[NodeKey, GraphPath]:
         return _main_ways(self.paths, START, "after")
 
@@ -218,21 +235,31 @@ class ProcessGraph:
     def steps(self) -> tuple[dict[NodeKey, int], dict[Edge, int]]:
         """From which step of the activity slider every node is shown, and every path without which one is not connected.
 
-        Each step adds the most frequent activity that is not there yet, with the main way from the start to it and from
-        it to the end, and the activities on these ways. So all that is shown is connected.
+        Each step adds an activity with the main way from the start to it and from it to the end, and the activities on
+        these ways: the one with the largest number for each activity that comes with it. So all that is shown is connected.
         """
         ways = self._from_start, _main_ways(self.paths, END, "before")
-        of_node, of_path = dict.fromkeys((START, END), 0), dict[Edge, int]()
+        needed = {}
         for node in self.nodes:
-            if len(of_node) >= MOST_ACTIVITIES:
-                break
-            step, waiting = max(of_node.values()) + 1, [node.key]
+            keys, edges, waiting = {START, END}, dict[Edge, None](), [node.key]
             while waiting:
-                if (key := waiting.pop()) not in of_node:
-                    of_node[key] = step
-                    for path in (way[key] for way in ways if key in way):
-                        of_path.setdefault(path.edge, step)
-                        waiting += path.edge
+                key = waiting.pop()
+                if key not in keys:
+                    keys.add(key)
+                    found = [way[key] for way in ways if key in way]
+                    edges |= dict.fromkeys(path.edge for path in found)
+                    waiting += [end for path in found for end in path.edge]
+            needed[node.key] = keys, edges
+        of_node, of_path = dict.fromkeys((START, END), 0), dict[Edge, int]()
+        left = {node.key: node.weight for node in self.nodes if node.key not in of_node}
+        while left and len(of_node) < MOST_ACTIVITIES:
+            chosen = max(left, key=lambda key: left[key] / len(needed[key][0] - of_node.keys()))
+            step = max(of_node.values()) + 1
+            for key in needed[chosen][0]:
+                of_node.setdefault(key, step)
+                left.pop(key, None)
+            for edge in needed[chosen][1]:
+                of_path.setdefault(edge, step)
         return of_node, of_path
 
     def part(self, step: int, paths: int, covered: float = math.inf) -> ProcessGraph:
@@ -286,18 +313,20 @@ class ProcessGraph:
     # ------------------------------------------------------------------------------------------- Graphviz, and pages
 
     def statements(self) -> tuple[dict[NodeKey, str], dict[Edge, str]]:
-        """Nodes and paths as DOT, nearest to the start first; frequent paths are short and straight."""
-        by_key, nodes = {node.key: node for node in self.nodes}, {}
-        for node in (by_key[key] for key in {START: None} | self._from_start | by_key if key in by_key):
+        """Nodes and paths as DOT, from start to end; frequent paths are short and straight, wide fans in several rows."""
+        nodes = {}
+        for node in sorted(self.nodes, key=lambda node: (self.places[node.key], node.key)):
             width, height = node.size
             own = f"{node.key} [width={width / 72:.3f} height={height / 72:.3f}]"
             rank = {START: "source", END: "sink"}.get(node.key)
             nodes[node.key] = f"{{rank={rank}; {own}}};" if rank else f"{own};"
-        most = max((path.weight for path in self.paths), default=1)
-        paths = {
-            path.edge: f"{path.before} -> {path.after} [weight={1 + round(9 * path.weight / most)} label={_DOT_LABEL}];"
-            for path in self.paths
-        }
+        most, fans = max((path.weight for path in self.paths), default=1), Counter[NodeKey]()
+        paths = {}
+        for path in self.paths:
+            is_main, weight = self._from_start.get(path.after) is path, 1 + round(9 * path.weight / most)
+            row = 1 + is_main * fans[path.before] // _FAN
+            fans[path.before] += is_main
+            paths[path.edge] = f"{path.before} -> {path.after} [weight={weight} minlen={row} label={_DOT_LABEL}];"
         return nodes, paths
 
     @cached_property
@@ -360,9 +389,9 @@ def _times(time: Quartiles) -> dict[str, Any]:
 def _main_ways(
     paths: Sequence[GraphPath], source: NodeKey, end: Literal["before", "after"]
 ) -> dict[NodeKey, GraphPath]:
-    """For every node, the nearest first, the last path on the main way between the source and it.
+    """For every node the last path on the main way between the source and it: short, and of frequent paths.
 
-    That is the way with the least sum of 1/number (Dijkstra): short, and of frequent paths.
+    That is the way with the least sum of 1/number (Dijkstra).
     """
     other = "before" if end == "after" else "after"
     at: defaultdict[NodeKey, list[GraphPath]] = defaultdict(list)
@@ -376,7 +405,7 @@ def _main_ways(
             if way < length.get(reached, math.inf):
                 length[reached], last[reached] = way, path
                 heappush(waiting, (way, reached))
-    return {key: last[key] for key in sorted(last, key=lambda key: (length[key], key))}
+    return last
 
 
 # ------------------------------------------------------------------------------------------------ maps of releases
