@@ -1,6 +1,7 @@
 """Spark: the release is the mechanism's, and of the traces only those released leave the cluster."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from travas import Log, LogError, ParameterError, PrivacyUnit, Reading, anonymiz
 from travas.mechanisms import mechanism
 from travas.mechanisms.mechanism import with_random_bytes
 from travas.sources.reading import BY_QUERY
-from travas.sources.spark import RemoteVariants
+from travas.sources.spark import RemoteVariants, Report
 from travas.trusted.guarantee import Counted
 from travas.trusted.samplers import Seeded
 
@@ -74,7 +75,7 @@ def test_only_what_is_kept_travels(singletons: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(DataFrame, "collect", noted(DataFrame.collect))
     release = anonymize(f"spark:{singletons}", epsilon=1, delta="1/100")
     columns, others, counts, traces = travelled
-    assert not columns.num_rows and not others
+    assert not columns.num_rows and all(pickle.loads(row.report) == Report() for row in others)
     assert counts.column_names == ["digest", "count", "length"] and counts.num_rows == SINGLETONS + 1
     assert counts.nbytes < 40 * counts.num_rows
     assert traces.num_rows == len(release.variants) < SINGLETONS / 20
@@ -105,7 +106,7 @@ def test_a_release_for_persons(counted: Counted, spark: Any) -> None:
 def test_a_log_that_changes_meanwhile_is_not_released(singletons: Path) -> None:
     variants = read(f"spark:{singletons}")
     assert isinstance(variants, RemoteVariants)
-    variants.__dict__["frame"] = variants.frame.where("size(part_0) > 1")
+    variants.__dict__["frame"] = variants.frame.where("size(activity_0) > 1")
     for changed in (lambda: variants.traces(range(len(variants))), lambda: variants.keys):
         with pytest.raises(LogError, match="changed while it was being read; nothing was released"):
             changed()
