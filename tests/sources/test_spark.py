@@ -209,7 +209,7 @@ def test_an_interrupted_query_is_cancelled_on_the_cluster(spark: Any) -> None:
     Timer(4, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         read("spark:", Reading(query=SLOW))
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 30
     while jobs.getActiveJobsIds():
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -21,11 +21,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, cast
+from uuid import uuid4
 
 import attrs
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from ..errors import LogError, ParameterError, TravasError, plain_words
@@ -393,8 +395,6 @@ def _path_of(source: str, reading: Reading) -> str:
 
 def _session() -> Any:
     """Return the running session, or a new one."""
-    from pyspark.sql import SparkSession
-
     if (running := SparkSession.getActiveSession()) is not None:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -405,9 +405,16 @@ def _session() -> Any:
 
 @contextmanager
 def _jobs(where: str) -> Iterator[None]:
-    """Replace errors of Spark by their kind: their messages may quote a cell."""
+    """Replace errors of Spark by their kind: their messages may quote a cell. An interrupt cancels the jobs."""
+    context, tag = getattr(SparkSession.getActiveSession(), "sparkContext", None), f"travas-{uuid4().hex}"
+    if context is not None:  # Spark Connect has none
+        context.addJobTag(tag)
     try:
         yield
+    except KeyboardInterrupt:
+        if context is not None:
+            context.cancelJobsWithTag(tag)
+        raise
     except TravasError:
         raise
     except Exception as error:
@@ -418,3 +425,6 @@ def _jobs(where: str) -> Iterator[None]:
             ) from None
         kind = getattr(error, "getCondition", lambda: None)() or type(error).__name__
         raise LogError(f"{where}: the Spark job failed ({kind}); check names and permissions, or see its log") from None
+    finally:
+        if context is not None:
+            context.removeJobTag(tag)
