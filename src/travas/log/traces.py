@@ -25,11 +25,6 @@ def activity_from_json(name: Any) -> Activity:
     return parts if isinstance(name, list | tuple) else parts[0]
 
 
-def trace_from_json(names: Any) -> Trace:
-    """Return a trace, or any sequence of activities, of a JSON file; ValueError if it is not a list of activities."""
-    return tuple(map(activity_from_json, listed(names)))
-
-
 def listed(values: Any) -> Sequence[Any]:
     """Return a list of a JSON file; ValueError for anything else, text and objects included, which Python can iterate."""
     if not isinstance(values, list | tuple):
