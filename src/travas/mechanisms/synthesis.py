@@ -20,7 +20,7 @@ from ..log import questions
 from ..log.log import Log
 from ..log.options import CASE_PREFIX, OTHER, SERVICE_TIMES, Attribute, Times, case_column
 from ..log.plain import Value, from_plain, plain
-from ..log.questions import LIFECYCLE, Totals
+from ..log.questions import LIFECYCLE, SERVICE, Totals
 from ..log.rules import NO_RULES, Rules, possible_cells
 from ..log.traces import Activity, Trace
 from ..releases.release import RESERVED_COLUMNS, Kind
@@ -105,6 +105,8 @@ def _event_attributes(value: Sequence[Attribute | str]) -> tuple[Attribute, ...]
         raise ParameterError(
             f"event_attributes has {LIFECYCLE!r}; add it to activity, or set lifecycle", field="event_attributes"
         )
+    if any(attribute.name == SERVICE and attribute != SERVICE_TIMES for attribute in made):
+        raise ParameterError(f"event_attributes has {SERVICE!r} with other bins; remove it", field="event_attributes")
     return made
 
 
